@@ -31,7 +31,7 @@ from structured.jobs.review_page import report
 from structured.jobs.suggestion import suggest
 from structured.jobs.tuning import tune
 from structured.models import LanguageModel, load_model
-from structured.models.server_form import is_address
+from structured.models.server_api import is_address
 from structured.output_types.html import write_page
 
 
@@ -216,7 +216,7 @@ def serve(  # noqa: PLR0913  the options of the command
     """
     try:
         from structured.integrations.server.limits import Limits
-        from structured.integrations.server.workers import Service, check_port, serve_workers
+        from structured.integrations.server.workers import ServerConfig, check_port, serve_workers
     except ImportError as error:
         raise ModelError(
             f"`structured serve` needs the extra serve ({error}). Run pip install 'structured-extraction[serve]'."
@@ -227,10 +227,10 @@ def serve(  # noqa: PLR0913  the options of the command
         )
     limits = Limits(running=running, waiting=waiting, max_tokens=max_tokens, seconds=seconds)
     load = partial(_loaded, model), partial(_named_types, types or [])
-    service = Service(*load, limits=limits, api_key=api_key, host=host, port=port, is_quiet=quiet)
-    named = service.types()
+    config = ServerConfig(*load, limits=limits, api_key=api_key, host=host, port=port, is_quiet=quiet)
+    named = config.types()
     check_port(host, port)
-    if not (serve_workers(service, workers) if workers > 1 else service.serve(named)):
+    if not (serve_workers(config, workers) if workers > 1 else config.serve(named)):
         raise typer.Exit(3)
 
 

@@ -103,7 +103,7 @@ def run_on_ray(
     def run(output: Output) -> Written:
         starting = Console(stderr=True).status("Starting Ray, and loading the model …")
         with redirect_stdout(sys.stderr):  # Ray prints its messages to stdout
-            return write_batch_by_actors(read_type, options, documents, output, starting=starting, **how)
+            return write_batch_by_actors(read_type, options, documents, output, startup=starting, **how)
 
     return run
 
@@ -326,7 +326,7 @@ def extract_documents(  # noqa: PLR0913  the options of the command
     printer = FailurePrinter(ctx.command, sys.stdout if is_short else None)
     if engine == "ray":
         how |= {"concurrency": 1 if concurrency is None else concurrency, "num_gpus": num_gpus or 0}
-        run = run_on_ray(output_type, read_again, options, documents, {**how, "taken": printer.take})
+        run = run_on_ray(output_type, read_again, options, documents, {**how, "on_record": printer.take})
     else:
         shown = partial(show_result, evidence=evidence) if is_shown else print_result if is_short else None
         run = run_here(output_type, {**options, "observe": printer}, documents, how, shown)

@@ -19,7 +19,7 @@ from structured.extraction.prompts import Conversation
 from structured.extraction.task import Given, Item, Task
 from structured.models import Model
 from structured.models.remote_model import RemoteModel
-from structured.models.server_form import ServerAnswer, ServerRequest
+from structured.models.server_api import ServerAnswer, ServerRequest
 from structured.output_types.json_output import DEFAULT_LAYOUT
 from structured.output_types.missing_values import MissingFieldsType
 from structured.output_types.remote_constraints import AnswerCheck, Constraint, refuse_grounding
@@ -60,19 +60,19 @@ def refuse_options(model: RemoteModel, options: Options, search: Search) -> None
 def _is_known(model: RemoteModel, repetition: object) -> bool:
     """Tell whether a server takes what is asked about repetition."""
     is_stop_alone = repetition in (None, Repetition(), Repetition(stop=False))
-    return is_stop_alone and "stop_repetition" in model.form.options
+    return is_stop_alone and "stop_repetition" in model.api.sampling_options
 
 
 def _refuse_for_form(model: RemoteModel, options: Options, search: Search) -> None:
     """Raise ValueError for options that one kind of server does not know."""
-    form = model.form
-    unknown = [name for name in search.sampler.chosen if name not in form.options]
+    api = model.api
+    unknown = [name for name in search.sampler.chosen if name not in api.sampling_options]
     if unknown:
-        raise ValueError(f"{form.server} does not know {' and '.join(unknown)}. Leave what it does not know out.")
-    if search.samples > 1 and not search.method.vote and not form.tells_probabilities:
-        raise ValueError(f"{form.server} does not say how likely a sample is. Pass vote=True to Samples.")
-    if options.get("examples") and form.writes_prompts and model.enforced:
-        raise ValueError(f"{form.server} makes the prompts itself, and takes no examples. Leave them out.")
+        raise ValueError(f"{api.server} does not know {' and '.join(unknown)}. Leave what it does not know out.")
+    if search.samples > 1 and not search.method.vote and not api.tells_probabilities:
+        raise ValueError(f"{api.server} does not say how likely a sample is. Pass vote=True to Samples.")
+    if options.get("examples") and api.writes_prompts and model.enforced:
+        raise ValueError(f"{api.server} makes the prompts itself, and takes no examples. Leave them out.")
 
 
 def served_candidates(
@@ -163,7 +163,7 @@ class RemoteTask(Task):
         if not self.model.enforced:
             refuse_grounding(self.output_type)
             return None
-        return self.model.form.constraint(self.output_type)
+        return self.model.api.constraint(self.output_type)
 
     @functools.cached_property
     def check(self) -> AnswerCheck:
@@ -173,7 +173,7 @@ class RemoteTask(Task):
     def make_ready(self, search: Search) -> None:
         """Refuse what the server cannot do, before anything is sent. Raises ValueError or SchemaError."""
         refuse_options(self.model, self.options, search)
-        self.model.form.body(self.model.address.model, self._request([], {}, search))
+        self.model.api.body(self.model.address.model, self._request([], {}, search))
         _ = self.check
 
     def stream(self, item: Item, search: Search, *, jump_forward: bool) -> Generator[str, None, Generation]:  # noqa: ARG002
@@ -188,7 +188,7 @@ class RemoteTask(Task):
     def prompt(self, conversation: Conversation) -> str | list[dict[str, str]]:
         """Return the messages that are sent: the document alone to a server that makes prompts itself."""
         messages = super().prompt(conversation)  # which raises
-        if not (self.model.form.writes_prompts and self.model.enforced):
+        if not (self.model.api.writes_prompts and self.model.enforced):
             return messages
         system = "\n\n".join(filter(None, (self.system or conversation.system, self.instructions)))
         return replace(conversation, system=system or None).messages
@@ -212,7 +212,7 @@ class RemoteTask(Task):
         wants_confidence = (
             self.wants_confidence or isinstance(self.output_type, MissingFieldsType) or search.samples > 1
         )
-        logprobs = wants_confidence and self.model.form.tells_probabilities
+        logprobs = wants_confidence and self.model.api.tells_probabilities
         return ServerRequest(messages, self.constraint, self.max_tokens, sampling, logprobs)
 
 

@@ -4,8 +4,8 @@ The schema alone decides, so that all parts of a table have the same columns, wh
 it holds exactly what the schema describes: objects with known names are structs, others maps or JSON as text, like
 unions, recursive schemas and all that is open. A number that a schema does not bound is an int64 or float64.
 
-A column takes what its type holds exactly, and refuses the rest: a number that would be rounded, a text that is no
-UTF-8, a member that has no place; `rows` keeps its record as JSON. Null is null in any column.
+A column takes what its type holds exactly, and refuses the rest with UnfitError: a number that would be rounded, a
+text that is no UTF-8, a member that has no place. Null is null in any column.
 
 Dates are dates. Times are texts: a timestamp forgets the offset, and how many digits a fraction had.
 """
@@ -19,6 +19,7 @@ from typing import Any, get_args
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaWarningKind
 
 from structured.errors.recursion import deep
+from structured.errors.values import shown
 from structured.jobs.flat_table import pyarrow
 from structured.json_schema.document.location import Identity, Subschema
 from structured.json_schema.document.references import follow
@@ -26,29 +27,39 @@ from structured.json_schema.nullable import types_of
 from structured.output_types.json_schema import JsonSchema
 from structured.output_types.missing_values import MissingFieldsType
 from structured.output_types.output_type import OutputType
+from structured.output_types.paths import Steps, steps_to_path
 from structured.output_types.python_type import PythonType
 from structured.output_types.resolve import resolve_json
 from structured.output_types.schema_parts import listed
 
 INT64 = range(-(2**63), 2**63)
 
-_HELD: Mapping[str, str] = {
-    "string": "text in UTF-8",
-    "bool_": "boolean",
-    "int64": "integer of 64 bits",
-    "float64": "number that a float is equal to",
-    "date32": "date of RFC 3339",
-    "json": "JSON",
-    "list_": "array",
-    "map_": "object",
-    "entries": "object",
-    "struct": "object of these members",
+_CONTENTS: Mapping[str, str] = {
+    "string": "texts in UTF-8",
+    "bool_": "true and false",
+    "int64": "integers of 64 bits",
+    "float64": "floats, and integers up to 2**53, behind which floats skip some",
+    "date32": "dates of RFC 3339",
+    "list_": "arrays",
+    "map_": "objects",
+    "entries": "objects",
+    "struct": "objects with the members of its type alone",
 }
-"""The kinds of columns, and what they hold."""
+"""What the kinds of columns take, other than JSON as text, which takes all data."""
 
 
 class UnfitError(ValueError):
-    """Data that a column cannot hold exactly."""
+    """Data that a column cannot hold exactly.
+
+    Attributes:
+        steps: Where in the column it has no place: `("lines", 2, "price")`.
+        problem: What it is, and what the column takes there.
+    """
+
+    def __init__(self, steps: Steps, data: Any, kind: str) -> None:
+        self.steps = steps
+        self.problem = f"{shown(data)}: it takes {_CONTENTS[kind]}"
+        super().__init__(f"{steps_to_path(steps)} cannot hold {self.problem}.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +93,11 @@ class Column:
                 return arrow.struct(parts)
         return getattr(arrow, self.kind)()
 
-    def to_cell(self, data: Any) -> Any:
-        """Return JSON data as a cell, which pyarrow takes as it is. Raises UnfitError if that would not be exact."""
+    def to_cell(self, data: Any, steps: Steps = ()) -> Any:
+        """Return JSON data as a cell, which pyarrow takes as it is. Raises UnfitError if that would not be exact.
+
+        `steps` leads from the whole column to this part of it.
+        """
         match self.kind:
             case _ if data is None:
                 return None
@@ -91,15 +105,19 @@ class Column:
                 text = json.dumps(data, ensure_ascii=False)
                 return text if _is_utf8(text) else json.dumps(data)
             case "list_" if isinstance(data, list):
-                return [self.parts["items"].to_cell(item) for item in data]
+                items = self.parts["items"]
+                return [items.to_cell(item, (*steps, index)) for index, item in enumerate(data)]
             case "map_" | "entries" if isinstance(data, dict):
                 values = self.parts["values"]
-                return [{"key": TEXT.to_cell(name), "value": values.to_cell(member)} for name, member in data.items()]
+                return [
+                    {"key": TEXT.to_cell(name, steps), "value": values.to_cell(member, (*steps, name))}
+                    for name, member in data.items()
+                ]
             case "struct" if isinstance(data, dict) and data.keys() <= self.parts.keys():
-                return {name: column.to_cell(data.get(name)) for name, column in self.parts.items()}
+                return {name: column.to_cell(data.get(name), (*steps, name)) for name, column in self.parts.items()}
             case kind if (cell := _scalar_cell(kind, data)) is not None:
                 return cell
-        raise UnfitError(f"{data!r} is no {_HELD[self.kind]}")
+        raise UnfitError(steps, data, self.kind)
 
     def without_maps(self) -> "Column":
         """Return a column for the same data, with lists of entries in place of maps."""
@@ -165,9 +183,9 @@ MAX_MEMBERS = 1_000
 MAX_DEPTH = 32
 """Structs, lists and maps inside each other."""
 
-_BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
-_BRANCHES = ("$ref", "anyOf", "oneOf", "allOf")
-_SCALARS: Mapping[str, Column] = {"string": TEXT, "boolean": BOOLEAN, "integer": INTEGER, "number": FLOAT}
+_BOUND_KEYWORDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
+_BRANCH_KEYWORDS = ("$ref", "anyOf", "oneOf", "allOf")
+_SCALAR_COLUMNS: Mapping[str, Column] = {"string": TEXT, "boolean": BOOLEAN, "integer": INTEGER, "number": FLOAT}
 
 
 def column_of(output_type: OutputType[Any]) -> Column:
@@ -181,113 +199,113 @@ def column_of(output_type: OutputType[Any]) -> Column:
         output_type = output_type.of
     root = output_type.root
     if isinstance(output_type, PythonType):
-        written = _schema_of_written(output_type)
-        root = None if written is None else replace(output_type, schema=written).root
+        serialization_schema = _serialization_schema(output_type)
+        root = None if serialization_schema is None else replace(output_type, schema=serialization_schema).root
     elif root is None and (schema := output_type.value_schema) is not None:
         root = resolve_json(JsonSchema(dict(schema))).root
     try:
-        return JSON if root is None else _Derivation().column(root, frozenset())
-    except _TooManyError:
+        return JSON if root is None else _ColumnDerivation().column(root, frozenset())
+    except _TooManyMembersError:
         return JSON
 
 
-class _WrittenJsonSchema(GenerateJsonSchema):
+class _SerializationSchema(GenerateJsonSchema):
     """The schema of what Pydantic writes, without warnings: they are about defaults."""
 
     ignored_warning_kinds = {*get_args(JsonSchemaWarningKind)}  # noqa: RUF012  as Pydantic has it
 
 
-def _schema_of_written(output_type: PythonType[Any]) -> dict[str, Any] | None:
+def _serialization_schema(output_type: PythonType[Any]) -> dict[str, Any] | None:
     """Return the schema of what a type's instances are written as; None if Pydantic does not know."""
     try:
-        return output_type.adapter.json_schema(mode="serialization", schema_generator=_WrittenJsonSchema)
+        return output_type.adapter.json_schema(mode="serialization", schema_generator=_SerializationSchema)
     except Exception:  # noqa: BLE001  a type runs code of its own there
         return None
 
 
-class _TooManyError(Exception):
+class _TooManyMembersError(Exception):
     """A schema has too many members for columns."""
 
 
-class _Derivation:
+class _ColumnDerivation:
     """A walk through a schema, which counts the members of structs."""
 
     def __init__(self) -> None:
-        self._members = 0
+        self._member_count = 0
 
     @deep
-    def column(self, part: Subschema, above: frozenset[Identity]) -> Column:
+    def column(self, part: Subschema, ancestors: frozenset[Identity]) -> Column:
         schema = part.schema
-        if not isinstance(schema, Mapping) or part.identity in above or len(above) >= MAX_DEPTH:
+        if not isinstance(schema, Mapping) or part.identity in ancestors or len(ancestors) >= MAX_DEPTH:
             return JSON
-        above |= {part.identity}
+        ancestors |= {part.identity}
         if "enum" in schema or "const" in schema:
-            return _of_values(schema["enum"] if "enum" in schema else [schema["const"]])
+            return _column_of_values(schema["enum"] if "enum" in schema else [schema["const"]])
         kinds = types_of(schema) - {"null"}
-        if len(kinds) == 1 and (scalars := kinds & _SCALARS.keys()):
-            return _scalar(str(scalars.pop()), schema)
-        branches = [keyword for keyword in _BRANCHES if keyword in schema]
+        if len(kinds) == 1 and (scalars := kinds & _SCALAR_COLUMNS.keys()):
+            return _scalar_column(str(scalars.pop()), schema)
+        branches = [keyword for keyword in _BRANCH_KEYWORDS if keyword in schema]
         if branches:
-            is_alone = len(branches) == 1 and not {"type", "properties", "items"} & schema.keys()
-            return self._branched(part, branches[0], above) if is_alone else JSON
+            is_only_keyword = len(branches) == 1 and not {"type", "properties", "items"} & schema.keys()
+            return self._column_of_branches(part, branches[0], ancestors) if is_only_keyword else JSON
         if kinds == {"array"}:
-            return self._array(part, above)
-        return self._object(part, above) if kinds == {"object"} else JSON
+            return self._array_column(part, ancestors)
+        return self._object_column(part, ancestors) if kinds == {"object"} else JSON
 
-    def _branched(self, part: Subschema, keyword: str, above: frozenset[Identity]) -> Column:
+    def _column_of_branches(self, part: Subschema, keyword: str, ancestors: frozenset[Identity]) -> Column:
         """Return the column that all branches beside null have in common."""
         if keyword == "$ref":
-            return self.column(follow(part), above)
+            return self.column(follow(part), ancestors)
         options = listed(part, keyword)
         if keyword != "allOf":
-            return self._common([option for option in options if not _is_null(option)], above) or JSON
-        return self.column(options[0], above) if len(options) == 1 else JSON
+            return self._common_column([option for option in options if not _is_null(option)], ancestors) or JSON
+        return self.column(options[0], ancestors) if len(options) == 1 else JSON
 
-    def _common(self, parts: Sequence[Subschema], above: frozenset[Identity]) -> Column | None:
+    def _common_column(self, parts: Sequence[Subschema], ancestors: frozenset[Identity]) -> Column | None:
         """Return the column that all parts have; None if they differ."""
-        columns = [self.column(part, above) for part in parts]
+        columns = [self.column(part, ancestors) for part in parts]
         return columns[0] if columns and all(column == columns[0] for column in columns) else None
 
-    def _array(self, part: Subschema, above: frozenset[Identity]) -> Column:
+    def _array_column(self, part: Subschema, ancestors: frozenset[Identity]) -> Column:
         schema, parts = part.schema, listed(part, "prefixItems")
         if isinstance(schema.get("items"), Mapping):
             parts.append(part.below("items"))
         elif schema.get("items", False) is not False:
             return JSON
-        items = self._common(parts, above)
+        items = self._common_column(parts, ancestors)
         return JSON if items is None else list_of(items)
 
-    def _object(self, part: Subschema, above: frozenset[Identity]) -> Column:
+    def _object_column(self, part: Subschema, ancestors: frozenset[Identity]) -> Column:
         schema = part.schema
-        others, names = schema.get("additionalProperties", False), schema.get("properties", {})
+        additional, names = schema.get("additionalProperties", False), schema.get("properties", {})
         if "patternProperties" in schema:
             return JSON
-        if isinstance(others, Mapping) and not names:
-            return map_of(self.column(part.below("additionalProperties"), above))
-        if others is not False or not names:
+        if isinstance(additional, Mapping) and not names:
+            return map_of(self.column(part.below("additionalProperties"), ancestors))
+        if additional is not False or not names:
             return JSON
-        self._members += len(names)
-        if self._members > MAX_MEMBERS:
-            raise _TooManyError
-        return struct_of({name: self.column(part.below("properties", name), above) for name in names})
+        self._member_count += len(names)
+        if self._member_count > MAX_MEMBERS:
+            raise _TooManyMembersError
+        return struct_of({name: self.column(part.below("properties", name), ancestors) for name in names})
 
 
 def _is_null(part: Subschema) -> bool:
     return isinstance(part.schema, Mapping) and part.schema.get("type") == "null"
 
 
-def _scalar(kind: str, schema: Mapping[str, Any]) -> Column:
-    if kind == "integer" and any(bound in schema and not _fits(schema[bound]) for bound in _BOUNDS):
+def _scalar_column(kind: str, schema: Mapping[str, Any]) -> Column:
+    if kind == "integer" and any(bound in schema and not _is_int64(schema[bound]) for bound in _BOUND_KEYWORDS):
         return JSON
-    return DATE if kind == "string" and schema.get("format") == "date" else _SCALARS[kind]
+    return DATE if kind == "string" and schema.get("format") == "date" else _SCALAR_COLUMNS[kind]
 
 
-def _fits(bound: object) -> bool:
+def _is_int64(bound: object) -> bool:
     return isinstance(bound, int | float) and INT64.start <= bound < INT64.stop
 
 
-def _of_values(values: Sequence[Any]) -> Column:
+def _column_of_values(values: Sequence[Any]) -> Column:
     """Return the column for listed values."""
     kinds = {type(value) for value in values if value is not None}
     column = {str: TEXT, bool: BOOLEAN, int: INTEGER}.get(kinds.pop(), JSON) if len(kinds) == 1 else JSON
-    return column if column != INTEGER or all(value is None or _fits(value) for value in values) else JSON
+    return column if column != INTEGER or all(value is None or _is_int64(value) for value in values) else JSON

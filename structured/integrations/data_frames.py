@@ -13,6 +13,7 @@ from structured.extraction.options import Options, checked_options
 from structured.extraction.result_files import read_results, write_results
 from structured.integrations.datasets import added_columns, cell_document, check_columns, result_cells
 from structured.jobs.flat_table import pyarrow
+from structured.output_types.paths import Steps, steps_to_path
 
 Frame = TypeVar("Frame")
 
@@ -76,7 +77,7 @@ def extract_table(  # noqa: PLR0913  a batch, and its file
     columns = added_columns(output_type, options, "typed")
     has_fields = columns["value"].kind == "struct"
     fields = columns["value"].parts if has_fields else {"value": columns["value"]}
-    others = {name: one for name, one in columns.items() if name != "value"}
+    others = {name: other for name, other in columns.items() if name != "value"}
     taken = next((name for name in others if name in fields), None)
     text("prefix", prefix)
     if taken is not None:
@@ -90,13 +91,21 @@ def extract_table(  # noqa: PLR0913  a batch, and its file
         results = extract_results(output_type, documents, progress=progress, **options)
     else:
         write_results(output_type, documents, output, resume=resume, progress=progress, **options)
-        results = (one for one in read_results(output, output_type) if int(one.id) < len(documents))
-    cells = {int(one.id): result_cells(one, columns) for one in results}
+        results = (result for result in read_results(output, output_type) if int(result.id) < len(documents))
+
+    def path_of(steps: Steps) -> str:
+        return prefix + steps_to_path(steps[1:] if has_fields and steps[0] == "value" else steps)
+
+    remedy = "pass output=…, whose records have all values"
+    cells = {int(result.id): result_cells(result, columns, remedy, path_of) for result in results}
+    rows = [cells[position] for position in range(len(documents))]
     if has_fields:
-        cells = {row: {**some, **(some["value"] or {})} for row, some in cells.items()}
-    rows = [cells[row] for row in range(len(documents))]
-    found = {prefix + name: pyarrow().array([row.get(name) for row in rows], one.arrow) for name, one in added.items()}
-    return cast("Frame", _joined(table, library if is_frame else "pyarrow", found))
+        rows = [{**row, **(row["value"] or {})} for row in rows]
+    arrays = {
+        prefix + name: pyarrow().array([row.get(name) for row in rows], new_column.arrow)
+        for name, new_column in added.items()
+    }
+    return cast("Frame", _joined(table, library if is_frame else "pyarrow", arrays))
 
 
 def _table(frame: object) -> Any:

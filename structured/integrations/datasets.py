@@ -4,7 +4,7 @@
 work is done in this process, some rows at a time, as `Dataset.map` does it.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack, get_args
 from uuid import uuid4
 
@@ -29,6 +29,7 @@ from structured.integrations.arrow_columns import (
 from structured.jobs.flat_table import pyarrow
 from structured.output_types.checks import has_checks
 from structured.output_types.output_type import check_interface
+from structured.output_types.paths import Steps, steps_to_path
 from structured.output_types.resolve import resolve_type
 from structured.results.result import Result, error_to_json
 
@@ -37,10 +38,10 @@ if TYPE_CHECKING:
 
 D = TypeVar("D", "Dataset", "IterableDataset")
 
-ROWS = 1_000
-"""Rows that are answered before they are written, as for `Dataset.map`."""
+ROWS_AT_ONCE = 1_000
+"""Rows of one call of the function of `Dataset.map`: they are answered before any of them is written."""
 
-Columns = Literal["typed", "json"]
+ColumnStyle = Literal["typed", "json"]
 """The cells of the new columns: values of Arrow types, or JSON as text."""
 
 _EVIDENCE = struct_of(
@@ -60,11 +61,19 @@ def answer_rows(
     return {name: [row[name] for row in cells] for name in columns}
 
 
-def result_cells(result: Result[Any], columns: Mapping[str, Column]) -> dict[str, Any]:
-    """Return the cells of a row: the members of its result, or its error."""
+def result_cells(
+    result: Result[Any],
+    columns: Mapping[str, Column],
+    remedy: str = "pass columns='json'",
+    path_of: Callable[[Steps], str] = steps_to_path,
+) -> dict[str, Any]:
+    """Return the cells of a row: the members of its result, or its error.
+
+    A value that its column cannot hold is an error, which says the path of the column, by `path_of`, and a remedy.
+    """
 
     def cells(members: Mapping[str, Any]) -> dict[str, Any]:
-        return {name: column.to_cell(members.get(name)) for name, column in columns.items()}
+        return {name: column.to_cell(members.get(name), (name,)) for name, column in columns.items()}
 
     if result.error is not None:
         error = error_to_json(result.error)
@@ -73,9 +82,9 @@ def result_cells(result: Result[Any], columns: Mapping[str, Column]) -> dict[str
         return cells({"error": error})
     try:
         return cells(result.to_dict())
-    except UnfitError as unfit:
+    except UnfitError as misfit:
         problem = OutputError(
-            f"The value has no exact place in its column: {unfit}. Bound the field, or pass columns='json'.",
+            f"The column {path_of(misfit.steps)} cannot hold {misfit.problem}. Bound the field, or {remedy}.",
             path="value",
         )
         return cells({"error": error_to_json(problem)})
@@ -94,8 +103,8 @@ def extract_dataset(
     output_type: object,
     *,
     column: str = "text",
-    rows: int = ROWS,
-    columns: Columns = "typed",
+    rows: int = ROWS_AT_ONCE,
+    columns: ColumnStyle = "typed",
     **options: Unpack[Options],
 ) -> D:
     """Extract one instance from each row of a dataset of Hugging Face.
@@ -140,35 +149,38 @@ def extract_dataset(
     if not isinstance(dataset, library.Dataset | library.IterableDataset):
         raise TypeError(f"The dataset is {shown(dataset)}. Pass a Dataset or an IterableDataset: dataset['train'].")
     options = checked_options(options)
-    found = {name: one.without_maps() for name, one in added_columns(output_type, options, columns).items()}
+    typed_columns = added_columns(output_type, options, columns)
+    new_columns = {name: new_column.without_maps() for name, new_column in typed_columns.items()}
     text("column", column)
     if dataset.column_names is not None:
-        check_columns(dataset.column_names, column, found)
+        check_columns(dataset.column_names, column, new_columns)
     count(1)("rows", rows)
-    answered: dict[str, Any] = {
+    map_arguments: dict[str, Any] = {
         "function": answer_rows,
-        "fn_kwargs": {"extractor": Extractor[Any](output_type, **options), "column": column, "columns": found},
-        "features": _features(dataset, found),
+        "fn_kwargs": {"extractor": Extractor[Any](output_type, **options), "column": column, "columns": new_columns},
+        "features": _features(dataset, new_columns),
         "batched": True,
         "batch_size": rows,
     }
     plain = dataset.with_format(None)
     if isinstance(dataset, library.IterableDataset):
-        return plain.map(**answered)
+        return plain.map(**map_arguments)
     # A fingerprint of its own: the cache would be looked up by a pickle of the model.
-    mapped = plain.map(**answered, load_from_cache_file=False, new_fingerprint=uuid4().hex[:16])
+    mapped = plain.map(**map_arguments, load_from_cache_file=False, new_fingerprint=uuid4().hex[:16])
     if not len(dataset):  # to which `map` adds no columns
-        features = answered["features"]
+        features = map_arguments["features"]
         mapped = library.Dataset.from_dict({name: [] for name in features}, features=features, split=dataset.split)
     return mapped.with_format(dataset.format["type"], **dataset.format["format_kwargs"])
 
 
-def _features(dataset: Any, found: dict[str, Column]) -> Any:
+def _features(dataset: Any, new_columns: dict[str, Column]) -> Any:
     """Return the features of the result; None if those of the dataset are known only once it is read."""
     if dataset.features is None:
         return None
     library, arrow = _datasets(), pyarrow()
-    added = library.Features.from_arrow_schema(arrow.schema([(name, one.arrow) for name, one in found.items()]))
+    added = library.Features.from_arrow_schema(
+        arrow.schema([(name, column.arrow) for name, column in new_columns.items()])
+    )
     return library.Features({**dataset.features, **added})
 
 
@@ -180,9 +192,9 @@ def _datasets() -> Any:
     return datasets
 
 
-def added_columns(output_type: object, options: Options, columns: Columns) -> dict[str, Column]:
+def added_columns(output_type: object, options: Options, columns: ColumnStyle) -> dict[str, Column]:
     """Return the columns that are added for a type. Raises the errors of the type."""
-    one_of(get_args(Columns))("columns", columns)
+    one_of(get_args(ColumnStyle))("columns", columns)
     missing, grounded = options.get("allow_missing"), options.get("grounded")
     resolved = resolve_type(output_type, missing, options.get("layout"), grounded=grounded)
     check_interface(resolved)

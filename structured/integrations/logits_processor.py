@@ -2,7 +2,7 @@
 
 `model.generate` of transformers, pipelines and loops like them call it before each token with all that is written and
 the scores of what may follow. They sort rows as they like: beams fork and end, speculation rolls back. So nothing is
-kept by the number of a row: where a text stands is found by the tokens of its answer, one step behind a text that was
+kept by the number of a row: the state of a text is found by the tokens of its answer, one step after a text that was
 there before. A call in which some row is no such step is the first of another loop.
 """
 
@@ -99,7 +99,7 @@ class GuidedLogitsProcessor(Generic[T]):
         self.max_tokens = count(1)("max_tokens", max_tokens)
         self.stop_repetition = flag("stop_repetition", stop_repetition)
         self.cache = flag("cache", cache)
-        self._given: dict[str, Any] = {
+        self._arguments: dict[str, Any] = {
             "output_type": output_type,
             "source": source,
             "max_tokens": self.max_tokens,
@@ -108,12 +108,14 @@ class GuidedLogitsProcessor(Generic[T]):
             "cache": self.cache,
         }
         self.index = compile_type(self.output_type, _vocabulary(source), cache=self.cache)
-        self._start = _Place(Guide(self.index, max_tokens=self.max_tokens))
-        self._over = self.index.table.intern(mask_of(self.index.vocabulary.end_token_ids, self.index.vocabulary.size))
+        self._start = _TextState(Guide(self.index, max_tokens=self.max_tokens))
+        self._end_mask = self.index.table.intern(
+            mask_of(self.index.vocabulary.end_token_ids, self.index.vocabulary.size)
+        )
         self._prompts: torch.Tensor | None = None
-        self._places: dict[bytes, _Place] = {}
-        self._led_out: dict[_Place, int] = {}
-        """Where only the way out was allowed, with the tokens that would have repeated the texts."""
+        self._states: dict[bytes, _TextState] = {}
+        self._suppressed: dict[_TextState, int] = {}
+        """The states in which only the way out was allowed, with the tokens that would have repeated the texts."""
         self._prompt_texts: dict[int, bytes] = {}
         """The bytes of prompts in which a repetition was looked up, by their rows."""
 
@@ -121,16 +123,16 @@ class GuidedLogitsProcessor(Generic[T]):
         return f"GuidedLogitsProcessor({self.output_type.name}, max_tokens={self.max_tokens})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        check_picklable(repr(self), self._given)
-        return partial(type(self), **self._given), ()
+        check_picklable(repr(self), self._arguments)
+        return partial(type(self), **self._arguments), ()
 
     def __copy__(self) -> Self:
         twin = object.__new__(type(self))
-        vars(twin).update(vars(self), _places=self._places.copy(), _led_out=self._led_out.copy())
+        vars(twin).update(vars(self), _states=self._states.copy(), _suppressed=self._suppressed.copy())
         return twin
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        return copy.copy(self)  # its parts never change, but for the known places
+        return copy.copy(self)  # its parts never change, but for the known states
 
     def __call__(self, input_ids: "torch.Tensor", scores: "torch.Tensor") -> "torch.Tensor":
         """Return the scores with -inf for whatever may not follow.
@@ -140,8 +142,8 @@ class GuidedLogitsProcessor(Generic[T]):
 
         Raises ModelError if a score that counts is NaN, or if no row holds what was allowed.
         """
-        places = self._find(input_ids)
-        masks = [self._over if place.guide is None else place.guide.mask() for place in places]
+        states = self._states_of_rows(input_ids)
+        masks = [self._end_mask if state.guide is None else state.guide.mask() for state in states]
         vocabulary = self.index.vocabulary
         if scores.shape[1] < vocabulary.size:
             raise ModelError(
@@ -150,34 +152,34 @@ class GuidedLogitsProcessor(Generic[T]):
             )
         allowed = DeviceMasks.of(self.index.table, scores.device).gather(masks)  # (rows, words)
         guided = apply_masks(scores, allowed)
-        if self.stop_repetition and self._lead_out(places, guided.max(dim=1).indices.tolist(), masks):
+        if self.stop_repetition and self._suppress_repetitions(states, guided.max(dim=1).indices.tolist(), masks):
             allowed = DeviceMasks.of(self.index.table, scores.device).gather(masks)
             guided = apply_masks(scores, allowed)
-        best = guided.amax(dim=1)
-        if not bool(best.isfinite().all()):
-            if bool(best.isnan().any()):
+        best_scores = guided.amax(dim=1)
+        if not bool(best_scores.isfinite().all()):
+            if bool(best_scores.isnan().any()):
                 raise ModelError("The score of an allowed token is NaN. Load the model in a wider dtype.")
-            bare = best == -np.inf
-            guided[bare] = apply_masks(scores[bare].zero_(), allowed[bare])
-        if self.cache and any(place.may_end for place in places):
+            ruled_out = best_scores == -np.inf
+            guided[ruled_out] = apply_masks(scores[ruled_out].zero_(), allowed[ruled_out])
+        if self.cache and any(state.may_end for state in states):
             save_learned(self.index)
         return guided
 
-    def _lead_out(self, places: "list[_Place]", likeliest: list[int], masks: list[Mask]) -> bool:
+    def _suppress_repetitions(self, states: "list[_TextState]", likeliest: list[int], masks: list[Mask]) -> bool:
         """Put the way out in place of the mask of each row whose likeliest token repeats its text; tell if any does."""
-        repetitive = [row for row, token_id in enumerate(likeliest) if self._repeats(row, places[row], token_id)]
+        repetitive = [row for row, token_id in enumerate(likeliest) if self._repeats(row, states[row], token_id)]
         for row in repetitive:
-            guide = cast("Guide", places[row].guide)
+            guide = cast("Guide", states[row].guide)
             masks[row] = guide.way_out()
             if not allows(masks[row], likeliest[row]):
-                self._led_out[places[row]] = likeliest[row]
+                self._suppressed[states[row]] = likeliest[row]
         return bool(repetitive)
 
-    def _repeats(self, row: int, place: "_Place", token_id: int) -> bool:
+    def _repeats(self, row: int, state: "_TextState", token_id: int) -> bool:
         """Tell whether a token repeats the text of a row once too often, and its prompt does not have that as well."""
-        if place.guide is None:
+        if state.guide is None:
             return False
-        repeated = repeated_by(place.guide, place.written, token_id)
+        repeated = repeated_by(state.guide, state.written, token_id)
         if repeated is None:
             return False
         if row not in self._prompt_texts:
@@ -199,30 +201,31 @@ class GuidedLogitsProcessor(Generic[T]):
         results: list[Any] = []
         errors: dict[int, StructuredError] = {}
         answers = self._answers(sequences)
-        repetitive = [row for row, answer in enumerate(answers) if self._was_led_out(answer)]
+        repetitive = [row for row, answer in enumerate(answers) if self._was_repetitive(answer)]
         if repetitive:
             limits, option = [self.output_type.how_to_limit], "stop_repetition=False"
             warn(repetition_warning(repetitive, len(answers), limits, noun="rows", option=option))
         for row, answer in enumerate(answers):
             instance = read_answer(self.output_type, _decode(self.index.vocabulary, answer))
-            interrupted = self._interrupted(row, answer)
+            error = self._error_of(row, answer)
             if isinstance(instance, Attempt):
-                errors[row] = interrupted or GenerationError([instance], document=row)
-            elif isinstance(interrupted, IncompleteError):  # as "3" is, where "31" was being written
-                errors[row] = interrupted
+                errors[row] = error or GenerationError([instance], document=row)
+            elif isinstance(error, IncompleteError):  # as "3" is, where "31" was being written
+                errors[row] = error
             results.append(None if row in errors else instance)
         if errors:
             raise BatchError(results, errors)
         return results
 
-    def _was_led_out(self, answer: list[int]) -> bool:
+    def _was_repetitive(self, answer: list[int]) -> bool:
         """Tell whether an answer repeated itself, as far as this loop has written it."""
-        if not self._led_out:
+        if not self._suppressed:
             return False
         written = np.array(answer, dtype=np.int64)
         for end, token_id in enumerate(answer):
-            place = self._places.get(_keys(written[: end + 1])[0])
-            if place in self._led_out and self._led_out[place] != token_id:  # else one whose prompt repeats it, too
+            state = self._states.get(_digests(written[: end + 1])[0])
+            suppressed_token = self._suppressed.get(state) if state is not None else None
+            if suppressed_token not in (None, token_id):  # equal in a row whose prompt repeats it, too
                 return True
         return False
 
@@ -236,12 +239,12 @@ class GuidedLogitsProcessor(Generic[T]):
         answers: list[list[int]] = sequences[:, self._prompts.shape[1] :].tolist()
         return answers
 
-    def _interrupted(self, row: int, answer: list[int]) -> StructuredError | None:
+    def _error_of(self, row: int, answer: list[int]) -> StructuredError | None:
         """Return the error of an answer that was cut off, or that holds a masked token; None for others."""
-        vocabulary, place = self.index.vocabulary, self._start
+        vocabulary, state = self.index.vocabulary, self._start
         for position, token_id in enumerate(answer):
-            before, place = place, place.after(token_id)
-            if not place.is_invalid:
+            before, state = state, state.after(token_id)
+            if not state.is_invalid:
                 continue
             if any(other < vocabulary.size and vocabulary.tokens[other] for other in answer[position:]):
                 return ModelError(
@@ -249,27 +252,28 @@ class GuidedLogitsProcessor(Generic[T]):
                     f"{_decode(vocabulary, answer[:position])[-60:]!r}. Put the processor last, and of sampled beams, "
                     "which fill up with such texts, take the best."
                 )
-            answer, place = answer[:position], before  # the rest is padding
+            answer, state = answer[:position], before  # the rest is padding
             break
-        if place.guide is None or place.guide.finished or (place.may_end and not place.guide.tokens_left):
+        if state.guide is None or state.guide.finished or (state.may_end and not state.guide.tokens_left):
             return None
         return IncompleteError(
             _decode(vocabulary, answer), document=row, tokens=len(answer), max_tokens=self.max_tokens
         )
 
-    def _find(self, input_ids: "torch.Tensor") -> "list[_Place]":
-        """Return the place of each row. Rows that are no step behind earlier rows are prompts.
+    def _states_of_rows(self, input_ids: "torch.Tensor") -> "list[_TextState]":
+        """Return the state of each row. Rows of which one is no step after an earlier row are prompts.
 
-        So they are if none is a text of the type behind the last prompts. Beam search has single ones that are not,
-        and drops them.
+        So they are if none is a text of the type after the last prompts. Beam search has single rows that are not, and
+        drops them.
         """
-        if self._prompts is not None and _begin_with(input_ids, self._prompts):
-            answers = input_ids[:, self._prompts.shape[1] :].cpu().numpy()
-            keys = [_keys(answer) for answer in answers]
-            if all(parent in self._places for parent, _ in keys):
-                places = [self._step(*key, int(answer[-1])) for key, answer in zip(keys, answers, strict=True)]
-                if not all(place.is_invalid for place in places):
-                    return places
+        width = 0 if self._prompts is None else self._prompts.shape[1]
+        if 0 < width < input_ids.shape[1] and input_ids[:, :width].equal(self._prompts):
+            answers = input_ids[:, width:].cpu().numpy()
+            digests = [_digests(answer) for answer in answers]
+            if all(parent in self._states for parent, _ in digests):
+                states = [self._step(*key, int(answer[-1])) for key, answer in zip(digests, answers, strict=True)]
+                if not all(state.is_invalid for state in states):
+                    return states
                 if answers.shape[1] > 1:
                     raise ModelError(
                         f"Every row holds a token that {self!r} masked out: something after it changes the "
@@ -277,59 +281,51 @@ class GuidedLogitsProcessor(Generic[T]):
                         "loop."
                     )
         self._prompts = input_ids.clone()
-        self._places = {blake2b(digest_size=16).digest(): self._start}
-        self._led_out, self._prompt_texts = {}, {}
+        self._states = {blake2b(digest_size=16).digest(): self._start}
+        self._suppressed, self._prompt_texts = {}, {}
         return [self._start] * len(input_ids)
 
-    def _step(self, parent: bytes, key: bytes, token_id: int) -> "_Place":
-        """Return the place behind one that is known."""
-        place = self._places.get(key)
-        if place is None:
-            place = self._places[key] = self._places[parent].after(token_id)
-        return place
+    def _step(self, parent: bytes, key: bytes, token_id: int) -> "_TextState":
+        """Return the state after a known one."""
+        state = self._states.get(key)
+        if state is None:
+            state = self._states[key] = self._states[parent].after(token_id)
+        return state
 
 
-class _Place:
-    """The place of a text: under its guide, behind its end, or invalid. It never changes."""
+class _TextState:
+    """The state of a text: within its guide, after its end, or invalid. It never changes."""
 
     __slots__ = ("guide", "is_invalid", "may_end", "written")
 
     def __init__(self, guide: Guide | None, written: bytes = b"", *, is_invalid: bool = False) -> None:
         self.guide = guide
         self.written = written
-        """The last bytes of the text, as many as repetition is looked for in."""
+        """The last bytes of the text, in which repetition is looked for."""
         self.is_invalid = is_invalid
         self.may_end = guide is not None and guide.index.automaton.accepts(guide.state)
 
-    def after(self, token_id: int) -> "_Place":
-        """Return the place behind one more token."""
+    def after(self, token_id: int) -> "_TextState":
+        """Return the state after one more token."""
         if self.guide is None:
             return self
         if self.may_end and token_id in self.guide.index.vocabulary.end_token_ids:
-            return _Place(None)
+            return _TextState(None)
         twin = self.guide.copy()
         try:
             twin.advance(token_id)
         except ValueError:
-            return _Place(None, is_invalid=True)
+            return _TextState(None, is_invalid=True)
         written = self.written + (twin.index.vocabulary.tokens[token_id] or b"")
-        return _Place(twin, written[-MAX_LOOKED_AT:])
+        return _TextState(twin, written[-MAX_LOOKED_AT:])
 
 
-def _keys(answer: NDArray[np.int64]) -> tuple[bytes, bytes]:
+def _digests(answer: NDArray[np.int64]) -> tuple[bytes, bytes]:
     """Return the digests of an answer without its last token, and of the whole answer."""
     digest = blake2b(answer[:-1].tobytes(), digest_size=16)
     parent = digest.digest()
     digest.update(answer[-1:].tobytes())
     return parent, digest.digest()
-
-
-def _begin_with(input_ids: "torch.Tensor", prompts: "torch.Tensor") -> bool:
-    """Tell whether each row is a prompt, the one in its place, with tokens behind it."""
-    import torch
-
-    width = prompts.shape[1]
-    return input_ids.shape[1] > width and torch.equal(input_ids[:, :width], prompts)
 
 
 def _vocabulary(source: TokenizerSource) -> Vocabulary:

@@ -39,7 +39,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 MAX_PLACES = 20
-"""The most places of one value that are told."""
+"""The most places of one value in the output of `locate`."""
 
 INSTRUCTIONS = (
     "Reads texts with a language model on this machine. extract fills a schema, and tells for each value where the "
@@ -56,7 +56,7 @@ class Place(TypedDict):
     match: Annotated[str, Field(description="exact, normalised (in another form) or fuzzy (similar words)")]
 
 
-class Extracted(TypedDict):
+class ExtractOutput(TypedDict):
     """What `extract` returns."""
 
     value: Annotated[Any, Field(description="The answer, valid by the schema.")]
@@ -79,7 +79,7 @@ class LabelProbability(TypedDict):
     probability: float
 
 
-class Labelled(TypedDict):
+class ClassifyOutput(TypedDict):
     """What `classify` returns."""
 
     label: str
@@ -87,7 +87,7 @@ class Labelled(TypedDict):
     probabilities: Annotated[list[LabelProbability], Field(description="All labels, the most probable first.")]
 
 
-class Located(TypedDict):
+class LocateOutput(TypedDict):
     """What `locate` returns."""
 
     places: Annotated[list[Place], Field(description="Empty if the text does not state the value.")]
@@ -123,17 +123,17 @@ def create_mcp_server(model: "ModelSource | None" = None) -> "MCPServer[Any]":
     class Server(MCPServer[Any]):
         async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
             """Call a tool. Raises ToolError for an argument that it does not have, which the SDK would ignore."""
-            known = {tool.name: tool.input_schema["properties"] for tool in await self.list_tools()}
-            unknown = sorted(arguments.keys() - known.get(name, arguments).keys())
+            known_arguments = {tool.name: tool.input_schema["properties"] for tool in await self.list_tools()}
+            unknown = sorted(arguments.keys() - known_arguments.get(name, arguments).keys())
             if unknown:
-                raise ToolError(f"{name} has no argument {unknown[0]!r}. It has {', '.join(known[name])}.")
+                raise ToolError(f"{name} has no argument {unknown[0]!r}. It has {', '.join(known_arguments[name])}.")
             return await super().call_tool(name, arguments, context)
 
     tools = Tools(model)
     server = Server("structured", instructions=INSTRUCTIONS, log_level="WARNING")
-    harmless = ToolAnnotations(read_only_hint=True, open_world_hint=False)
+    annotations = ToolAnnotations(read_only_hint=True, open_world_hint=False)
     for tool in (tools.extract, tools.classify, tools.locate, tools.inspect):
-        server.add_tool(tool, annotations=harmless)
+        server.add_tool(tool, annotations=annotations)
     return server
 
 
@@ -141,7 +141,7 @@ def _tool(function: Callable[P, T]) -> Callable[P, T]:
     """Return a tool without warnings, whose errors are ToolErrors with the messages of the library."""
 
     @wraps(function)
-    def called(*args: P.args, **arguments: P.kwargs) -> T:
+    def call(*args: P.args, **arguments: P.kwargs) -> T:
         from mcp.server.mcpserver.exceptions import ToolError
 
         try:
@@ -150,21 +150,21 @@ def _tool(function: Callable[P, T]) -> Callable[P, T]:
         except (StructuredError, ValueError, TypeError) as error:
             raise ToolError(message(error)) from error
 
-    return called
+    return call
 
 
 class Tools:
     """The tools of a server, and the model that they ask. The SDK runs each in a thread."""
 
     def __init__(self, model: "ModelSource | None") -> None:
-        self._loaded: Future[LanguageModel] = Future()
+        self._model: Future[LanguageModel] = Future()
         Thread(target=self._load, args=(model,), name="loading of the model", daemon=True).start()
 
-    def _load(self, source: "ModelSource | None") -> None:
+    def _load(self, model_source: "ModelSource | None") -> None:
         try:
-            self._loaded.set_result(load_model(source))
+            self._model.set_result(load_model(model_source))
         except Exception as error:  # noqa: BLE001  whoever asks the model gets it
-            self._loaded.set_exception(error)
+            self._model.set_exception(error)
 
     @_tool
     def extract(  # noqa: PLR0913  the parameters of the tool
@@ -181,23 +181,23 @@ class Tools:
             bool, Field(description="Whether texts, numbers and dates can only be such that the text states.")
         ] = False,
         max_tokens: Annotated[int, Field(ge=1, le=8192, description="The most tokens of the answer.")] = 1024,
-    ) -> Extracted:
+    ) -> ExtractOutput:
         """Extract values from a text: valid by a schema, each with the place in the text that states it."""
         extractor = Extractor[Any](
             _type(schema, fields),
-            model=self._loaded.result(),
+            model=self._model.result(),
             instructions=instructions,
             allow_missing=True if allow_missing else None,
             grounded=True if grounded else None,
             max_tokens=max_tokens,
         )
         result = extractor.result(text)
-        return Extracted(
+        return ExtractOutput(
             value=result.data,
             missing=list(result.missing),
             confidence=result.confidence,
             evidence=result.rows(),
-            is_shortened=any(one.shortened for one in result.generations),
+            is_shortened=any(generation.shortened for generation in result.generations),
         )
 
     @_tool
@@ -207,23 +207,23 @@ class Tools:
         labels: Annotated[list[str], Field(min_length=2, description="The labels to choose from.")],
         *,
         instructions: Annotated[str | None, Field(description="What the labels are about.")] = None,
-    ) -> Labelled:
+    ) -> ClassifyOutput:
         """Choose the label that fits a text, with the probability of each."""
-        said = classify(Choice(labels), text, model=self._loaded.result(), instructions=instructions)
-        listed = [LabelProbability(label=label, probability=share) for label, share in said.probabilities.items()]
-        return Labelled(label=said.value, confidence=said.confidence, probabilities=listed)
+        choice = classify(Choice(labels), text, model=self._model.result(), instructions=instructions)
+        shares = [LabelProbability(label=label, probability=share) for label, share in choice.probabilities.items()]
+        return ClassifyOutput(label=choice.value, confidence=choice.confidence, probabilities=shares)
 
     @_tool
     def locate(
         self,
         text: Document,
         value: Annotated[str | int | float, Field(description="A text, a number, or a date such as 2024-05-02.")],
-    ) -> Located:
+    ) -> LocateOutput:
         """Find where a text states a value, also in another form: forty-two for 42, 2 May 2024 for 2024-05-02.
 
         No model is asked.
         """
-        return Located(places=places_of(text, value))
+        return LocateOutput(places=places_of(text, value))
 
     @_tool
     def inspect(self, schema: Schema = None, fields: Fields = None) -> dict[str, Any]:
@@ -249,14 +249,14 @@ def places_of(text: str, value: str | float) -> list[Place]:
     >>> places_of("Ana is 31. Ana is thirty-one.", 31)[1]["quote"]
     'thirty-one'
     """
-    copies = [Value((place,), value) for place in range(MAX_PLACES)]  # equal values are at different places
-    found: Sequence[Evidence] = align(text, copies)
-    spans = {one.span: one.match for one in found if one.span is not None}
-    if any(match != "fuzzy" for match in spans.values()):
-        spans = {span: match for span, match in spans.items() if match != "fuzzy"}
+    values = [Value((place,), value) for place in range(MAX_PLACES)]  # equal values are at different places
+    alignments: Sequence[Evidence] = align(text, values)
+    matches = {alignment.span: alignment.match for alignment in alignments if alignment.span is not None}
+    if any(match != "fuzzy" for match in matches.values()):
+        matches = {span: match for span, match in matches.items() if match != "fuzzy"}
     return [
         Place(start=start, end=end, quote=quote, match="exact" if quote == str(value) else match)
-        for (start, end), match in sorted(spans.items())
+        for (start, end), match in sorted(matches.items())
         for quote in [text[start:end]]
     ]
 

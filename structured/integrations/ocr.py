@@ -25,26 +25,26 @@ Image = NDArray[np.uint8]
 Rectangle = tuple[float, float, float, float]
 """Left, top, right and bottom, from the top left corner."""
 
-LEAST_SCORE = 0.5
-"""Lines that the recogniser is less sure of are no text: stains, folds, drawings."""
+MIN_LINE_SCORE = 0.5
+"""The least score of a line of text. Lines with a lower one are stains, folds, drawings."""
 
-GOOD_SCORE = 0.85
-"""A page is turned round, and read again, if its lines have less on average."""
+GOOD_PAGE_SCORE = 0.85
+"""The least average score of the lines of a page that is the right way up. Below, it is turned and read again."""
 
-LONGEST = 8
-"""How many times as long as wide a picture may be: RapidOCR makes the short side 736 pixels at least, a strip huge."""
+MAX_ASPECT_RATIO = 8
+"""The most that a picture may be longer than wide: RapidOCR makes the short side 736 pixels at least, a strip huge."""
 
-UPRIGHT = 1.5
-"""A line that is so many times higher than it is wide runs up or down the page."""
+UPRIGHT_RATIO = 1.5
+"""The least ratio of height to width of a line that runs up or down the page."""
 
-ROW = 0.6
-"""Lines whose middles are less than this part of their height apart stand in one row."""
+ROW_TOLERANCE = 0.6
+"""The distance between the middles of lines in one row, in heights of a line, is less than this."""
 
-COLUMN = 20
-"""Characters that the lines of a column of text have on average; those of a column of figures have fewer."""
+MIN_COLUMN_CHARACTERS = 20
+"""The least median of characters in the lines of a column of text; a column of figures has fewer."""
 
-COLUMN_LINES = 4
-"""Lines that a column has at least."""
+MIN_COLUMN_LINES = 4
+"""The least number of lines in a column."""
 
 
 class Word(NamedTuple):
@@ -56,17 +56,18 @@ class Word(NamedTuple):
 
 
 class PageText(NamedTuple):
-    """The text of a page, its words in their order, and how many pixels of them a unit of the page takes."""
+    """The text of a page, its words in order, and the pixels of their boxes for each unit of the page."""
 
     text: str
     words: Sequence[Word] = ()
     scale: float = 1.0
 
 
-class Line(NamedTuple):
-    """A line that was recognised.
+class RecognisedLine(NamedTuple):
+    """A recognised line.
 
-    Its `left`, `right` and `middle` are those on a page without skew, its box is that on the page as it is.
+    Its `left`, `right`, `middle` and `height` are on the page without skew, its `corners` and the boxes of its `words`
+    on the page as it is.
     """
 
     text: str
@@ -79,8 +80,8 @@ class Line(NamedTuple):
     height: float = 1
 
 
-_READING = Lock()
-"""RapidOCR keeps the options of a call in its engine."""
+_ENGINE_LOCK = Lock()
+"""Held during a call of the engine, which keeps the options of the call in itself."""
 
 
 @cache
@@ -101,69 +102,69 @@ def _engine() -> Any:
 
 def recognise(image: Image) -> PageText:
     """Return the text of a picture. One that lies on its side or upside down is turned."""
-    with _READING:
-        image = _widened(image)
-        lines = _read(image, 0)
-        tall = sum(_is_upright(line) for line in lines)
-        if tall * 2 > len(lines):
-            lines = max(_read(image, 1), _read(image, 3), key=_recognised)
-        elif lines and _recognised(lines) < GOOD_SCORE * sum(len(line.text) for line in lines):
-            lines = max(lines, _read(image, 2), key=_recognised)
-    return laid_out([line for line in lines if line.score >= LEAST_SCORE])
+    with _ENGINE_LOCK:
+        image = _pad_strip(image)
+        lines = _recognise_lines(image, 0)
+        upright_lines = sum(_is_upright(line) for line in lines)
+        if upright_lines * 2 > len(lines):
+            lines = max(_recognise_lines(image, 1), _recognise_lines(image, 3), key=_certain_characters)
+        elif lines and _certain_characters(lines) < GOOD_PAGE_SCORE * sum(len(line.text) for line in lines):
+            lines = max(lines, _recognise_lines(image, 2), key=_certain_characters)
+    return lines_to_page_text([line for line in lines if line.score >= MIN_LINE_SCORE])
 
 
-def _widened(image: Image) -> Image:
-    """Return a picture that is no strip, on white: what stands on it stays where it is."""
+def _pad_strip(image: Image) -> Image:
+    """Return a picture, padded with white at the bottom or on the right if it is a strip."""
     height, width = image.shape[:2]
-    least = max(height, width) // LONGEST
-    below, beside = max(least - height, 0), max(least - width, 0)
-    return np.pad(image, ((0, below), (0, beside), (0, 0)), constant_values=255) if below or beside else image
+    min_side = max(height, width) // MAX_ASPECT_RATIO
+    bottom, right = max(min_side - height, 0), max(min_side - width, 0)
+    return np.pad(image, ((0, bottom), (0, right), (0, 0)), constant_values=255) if bottom or right else image
 
 
-def _is_upright(line: Line) -> bool:
+def _is_upright(line: RecognisedLine) -> bool:
     width, height = np.ptp(line.corners, axis=0)
-    return bool(height > UPRIGHT * width)
+    return bool(height > UPRIGHT_RATIO * width)
 
 
-def _recognised(lines: Sequence[Line]) -> float:
-    """Return how many characters were recognised, each counted by how sure the recogniser is."""
+def _certain_characters(lines: Sequence[RecognisedLine]) -> float:
+    """Return the number of characters, each weighted by the score of its line."""
     return sum(line.score * len(line.text) for line in lines)
 
 
-def _read(image: Image, turns: int) -> list[Line]:
-    """Return the lines of a picture that is turned to the left so many quarters, with boxes on that as it is."""
-    turned = np.ascontiguousarray(np.rot90(image, turns)[:, :, ::-1])
-    found = _engine()(turned, use_det=True, use_cls=False, use_rec=True, return_word_box=True, text_score=0.0)
-    if found.boxes is None or not found.txts:
+def _recognise_lines(image: Image, quarter_turns: int) -> list[RecognisedLine]:
+    """Return the lines of a picture after some quarter turns to the left, with boxes on the picture before."""
+    turned = np.ascontiguousarray(np.rot90(image, quarter_turns)[:, :, ::-1])
+    output = _engine()(turned, use_det=True, use_cls=False, use_rec=True, return_word_box=True, text_score=0.0)
+    if output.boxes is None or not output.txts:
         return []
     size = (image.shape[1], image.shape[0])
-    described = [words for words in found.word_results if words and words[0][2] is not None]
-    lines: list[Line] = []
-    for text, score, corners in zip(found.txts, found.scores, found.boxes, strict=True):
-        words = [(text, _turned_back(corners, turns, size))]
-        if described and "".join(word for word, *_ in described[0]) == "".join(text.split()):
-            words = [(word, _turned_back(quad, turns, size)) for word, _, quad in described.pop(0)]
-        lines.append(Line(text, float(score), np.asarray(corners, float), words))
+    word_results = [words for words in output.word_results if words and words[0][2] is not None]
+    lines: list[RecognisedLine] = []
+    for text, score, corners in zip(output.txts, output.scores, output.boxes, strict=True):
+        words = [(text, _box_before_turns(corners, quarter_turns, size))]
+        if word_results and "".join(word for word, *_ in word_results[0]) == "".join(text.split()):
+            words = [(word, _box_before_turns(quad, quarter_turns, size)) for word, _, quad in word_results.pop(0)]
+        lines.append(RecognisedLine(text, float(score), np.asarray(corners, float), words))
     return lines
 
 
-def _turned_back(corners: Any, turns: int, size: tuple[int, int]) -> Rectangle:
-    """Return the rectangle around corners on a picture that was turned to the left, on the picture before."""
+def _box_before_turns(corners: Any, quarter_turns: int, size: tuple[int, int]) -> Rectangle:
+    """Return the rectangle around corners on a picture after quarter turns to the left, on the picture before."""
     points = np.asarray(corners, float)
-    width, height = size if turns % 2 == 0 else size[::-1]
-    for _ in range(turns):
+    width, height = size if quarter_turns % 2 == 0 else size[::-1]
+    for _ in range(quarter_turns):
         points = np.stack([height - points[:, 1], points[:, 0]], axis=1)
         width, height = height, width
     (left, top), (right, bottom) = points.min(axis=0), points.max(axis=0)
     return float(left), float(top), float(right), float(bottom)
 
 
-def laid_out(lines: Sequence[Line]) -> PageText:
+def lines_to_page_text(lines: Sequence[RecognisedLine]) -> PageText:
     """Return the text of lines in reading order: rows from the top, their lines separated by tabs."""
     pieces: list[str] = []
     words: list[Word] = []
     length = 0
-    for row in _in_order(_straightened(lines)):
+    for row in _rows_in_reading_order(_without_skew(lines)):
         for line in row:
             place = 0
             for word, box in line.words:
@@ -175,27 +176,27 @@ def laid_out(lines: Sequence[Line]) -> PageText:
     return PageText("".join(pieces).removesuffix("\n"), words)
 
 
-def _straightened(lines: Sequence[Line]) -> list[Line]:
-    """Return lines with their places on a page without skew, which is the median of theirs."""
-    along = [line.corners[1] - line.corners[0] for line in lines]
-    angle = median([math.atan2(y, x) for x, y in along if abs(x) > 2 * abs(y)] or [0.0])
+def _without_skew(lines: Sequence[RecognisedLine]) -> list[RecognisedLine]:
+    """Return lines with their positions on the page turned by the median of their angles."""
+    baselines = [line.corners[1] - line.corners[0] for line in lines]
+    angle = median([math.atan2(y, x) for x, y in baselines if abs(x) > 2 * abs(y)] or [0.0])
     turn = np.array([[math.cos(angle), -math.sin(angle)], [math.sin(angle), math.cos(angle)]])
-    straight = []
+    straight_lines = []
     for line in lines:
         corners = line.corners @ turn
         left, right = float(corners[:, 0].min()), float(corners[:, 0].max())
         height = float(np.linalg.norm(line.corners[3] - line.corners[0]))
-        straight.append(line._replace(left=left, right=right, middle=float(corners[:, 1].mean()), height=height))
-    return straight
+        straight_lines.append(line._replace(left=left, right=right, middle=float(corners[:, 1].mean()), height=height))
+    return straight_lines
 
 
-def _in_order(lines: Sequence[Line]) -> list[list[Line]]:
+def _rows_in_reading_order(lines: Sequence[RecognisedLine]) -> list[list[RecognisedLine]]:
     """Return the rows of a page; where it has two columns of text, those of the left one before those of the right."""
     gutter = _gutter(lines)
     if gutter is None:
         return _rows(lines)
-    ordered: list[list[Line]] = []
-    sides: tuple[list[Line], list[Line]] = ([], [])
+    ordered: list[list[RecognisedLine]] = []
+    sides: tuple[list[RecognisedLine], list[RecognisedLine]] = ([], [])
     for line in (*sorted(lines, key=lambda line: line.middle), None):
         if line is not None and not line.left < gutter < line.right:
             sides[line.left >= gutter].append(line)
@@ -207,9 +208,9 @@ def _in_order(lines: Sequence[Line]) -> list[list[Line]]:
     return ordered
 
 
-def _gutter(lines: Sequence[Line]) -> float | None:
+def _gutter(lines: Sequence[RecognisedLine]) -> float | None:
     """Return where a page is divided into two columns of text; None if it is not."""
-    if len(lines) < 2 * COLUMN_LINES:
+    if len(lines) < 2 * MIN_COLUMN_LINES:
         return None
     left, right = min(line.left for line in lines), max(line.right for line in lines)
     places = np.linspace(left + 0.3 * (right - left), left + 0.7 * (right - left), 41)
@@ -218,16 +219,17 @@ def _gutter(lines: Sequence[Line]) -> float | None:
     candidates = [place for place, number in zip(places, crossing, strict=True) if number == fewest]
     gutter = float(candidates[len(candidates) // 2])
     sides = ([line for line in lines if line.right <= gutter], [line for line in lines if line.left >= gutter])
-    are_columns = all(len(side) >= COLUMN_LINES and median(len(line.text) for line in side) >= COLUMN for side in sides)
+    has_text = all(median(len(line.text) for line in side) >= MIN_COLUMN_CHARACTERS for side in sides if side)
+    are_columns = all(len(side) >= MIN_COLUMN_LINES for side in sides) and has_text
     return gutter if are_columns and fewest * 5 <= len(lines) else None
 
 
-def _rows(lines: Sequence[Line]) -> list[list[Line]]:
-    rows: list[list[Line]] = []
+def _rows(lines: Sequence[RecognisedLine]) -> list[list[RecognisedLine]]:
+    rows: list[list[RecognisedLine]] = []
     for line in sorted(lines, key=lambda line: line.middle):
         row = rows[-1] if rows else [line]
-        height = min(line.height, median(one.height for one in row))
-        if rows and line.middle - median(one.middle for one in row) < ROW * height:
+        height = min(line.height, median(other.height for other in row))
+        if rows and line.middle - median(other.middle for other in row) < ROW_TOLERANCE * height:
             row.append(line)
         else:
             rows.append([line])

@@ -20,8 +20,8 @@ def read_word(path: Path) -> Content:
 
     with path.open("rb") as file:
         converted = mammoth.convert_to_html(file, convert_image=mammoth.images.img_element(lambda _: {}))
-    for told in converted.messages:
-        _LOGGER.debug("%s: %s", path, told.message)
+    for warning in converted.messages:
+        _LOGGER.debug("%s: %s", path, warning.message)
     return Content(visible_text(converted.value))
 
 
@@ -54,9 +54,11 @@ def read_sheets(path: Path) -> Content:
     """Return the values of an XLSX: a page for each visible sheet. Raises PromptError for empty formulas."""
     import openpyxl
 
-    pages, computed, missing = [], 0, ""
-    values_alone, written = (openpyxl.load_workbook(path, read_only=True, data_only=alone) for alone in (True, False))
-    with closing(values_alone) as book, closing(written) as formulas:
+    def load(*, data_only: bool) -> Any:
+        return openpyxl.load_workbook(path, read_only=True, data_only=data_only)
+
+    pages, computed, empty_cell = [], 0, ""
+    with closing(load(data_only=True)) as book, closing(load(data_only=False)) as formulas:
         for sheet in book.worksheets:
             if sheet.sheet_state != "visible":
                 continue
@@ -65,14 +67,14 @@ def read_sheets(path: Path) -> Content:
                 for cell, formula in zip(row, written_row, strict=True):
                     if formula.data_type == "f":
                         computed += cell.value is not None
-                        missing = missing or f"{sheet.title}!{formula.coordinate}" * (cell.value is None)
+                        empty_cell = empty_cell or f"{sheet.title}!{formula.coordinate}" * (cell.value is None)
                 line = "\t".join(_cell(cell.value) for cell in row).rstrip("\t")
                 lines += [line] * bool(line)
             pages.append("\n".join(lines))
-    if missing and not computed:  # one alone may be of an empty text
+    if empty_cell and not computed:  # one alone may be of an empty text
         raise PromptError(
-            f"The file {path} has formulas without values, the first in {missing}: the program that wrote it computed "
-            "none. Open it in a spreadsheet program and save it."
+            f"The file {path} has formulas without values, the first in {empty_cell}: the program that wrote it "
+            "computed none. Open it in a spreadsheet program and save it."
         )
     return Content.of_pages(pages)
 

@@ -36,10 +36,10 @@ from structured.extraction.events import (
 PROVIDER = "structured"
 """The provider, in the terms of the conventions: the model runs in this process."""
 
-SECONDS = (0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92)
+SECONDS_BOUNDS = (0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92)
 """The bounds of the histogram of durations, as the conventions advise."""
 
-TOKENS = tuple(4**power for power in range(14))
+TOKEN_BOUNDS = tuple(4**power for power in range(14))
 """The bounds of the histogram of tokens: likewise."""
 
 
@@ -64,7 +64,7 @@ class Traces:
     """
 
     def __init__(self, tracer: Tracer | None = None, meter: Meter | None = None, *, contents: bool = False) -> None:
-        self._given = partial(Traces, tracer, meter, contents=flag("contents", contents))
+        self._constructor = partial(Traces, tracer, meter, contents=flag("contents", contents))
         self.contents = contents
         self.tracer = tracer or trace.get_tracer("structured")
         meter = meter or metrics.get_meter("structured")
@@ -72,13 +72,13 @@ class Traces:
             "gen_ai.client.operation.duration",
             unit="s",
             description="GenAI operation duration.",
-            explicit_bucket_boundaries_advisory=SECONDS,
+            explicit_bucket_boundaries_advisory=SECONDS_BOUNDS,
         )
         self.usage = meter.create_histogram(
             "gen_ai.client.token.usage",
             unit="{token}",
             description="Number of input and output tokens used.",
-            explicit_bucket_boundaries_advisory=TOKENS,
+            explicit_bucket_boundaries_advisory=TOKEN_BOUNDS,
         )
         self._batches: dict[int, _Batch] = {}
         self._lock = Lock()
@@ -87,7 +87,7 @@ class Traces:
         return f"Traces(contents={self.contents})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return self._given, ()
+        return self._constructor, ()
 
     def __call__(self, event: Event) -> None:
         """Start or end the span of an event."""
@@ -109,10 +109,10 @@ class _Batch:
 
     def __init__(self, traces: Traces, event: BatchStarted) -> None:
         self._traces = traces
-        self._offset = time.time() - time.perf_counter()
+        self._clock_offset = time.time() - time.perf_counter()
         """Seconds from the clock of the events to that of the world."""
-        known = {} if event.total is None else {"structured.batch.total": event.total}
-        self._span = traces.tracer.start_span("extract batch", attributes=known, start_time=self._at(event.time))
+        attributes = {} if event.total is None else {"structured.batch.total": event.total}
+        self._span = traces.tracer.start_span("extract batch", attributes=attributes, start_time=self._at(event.time))
         self._documents: dict[int, tuple[Span, DocumentStarted]] = {}
         """Those that are under way."""
 
@@ -141,25 +141,27 @@ class _Batch:
     def _end(self, span: Span, seconds: float, error: BaseException | None) -> None:
         """End a span, with the error that what it spans ended with."""
         if error is not None:
-            span.set_attribute("error.type", _kind(error))
+            span.set_attribute("error.type", _error_type(error))
             span.set_status(Status(StatusCode.ERROR, str(error) if self._traces.contents else None))
         span.end(self._at(seconds))
 
     def _start_document(self, event: DocumentStarted) -> Span:
-        about: dict[str, Any] = {
+        document_attributes: dict[str, Any] = {
             "structured.document.position": event.position,
             "structured.document.id": event.id,
             "structured.output_type": event.output_type,
         }
-        around = trace.set_span_in_context(self._span)
+        parent_context = trace.set_span_in_context(self._span)
         return self._traces.tracer.start_span(
-            "extract document", around, attributes=about, start_time=self._at(event.time)
+            "extract document", parent_context, attributes=document_attributes, start_time=self._at(event.time)
         )
 
-    def _record_attempt(self, attempt: AttemptWritten, around_it: Span, document: DocumentStarted) -> None:
+    def _record_attempt(self, attempt: AttemptWritten, document_span: Span, document: DocumentStarted) -> None:
         """Record an attempt at a document as a request to the model."""
         rejected = attempt.rejected
-        is_failure = {one.text for one in attempt.generations} <= {one.text for one in rejected}
+        is_failure = {generation.text for generation in attempt.generations} <= {
+            generation.text for generation in rejected
+        }
         failure = rejected[0].error if rejected and is_failure else None
         request: dict[str, Any] = {
             "gen_ai.operation.name": "chat" if document.is_chat else "text_completion",
@@ -168,45 +170,45 @@ class _Batch:
         }
         span = self._traces.tracer.start_span(
             f"{request['gen_ai.operation.name']} {document.model}",
-            trace.set_span_in_context(around_it),
+            trace.set_span_in_context(document_span),
             SpanKind.INTERNAL,
             request | self._response(attempt),
             start_time=self._at(attempt.time - attempt.seconds),
         )
         self._end(span, attempt.time, failure)
-        failed = {} if failure is None else {"error.type": _kind(failure)}
-        around = trace.set_span_in_context(span)
-        self._traces.duration.record(attempt.seconds, request | failed, around)
+        error_attributes = {} if failure is None else {"error.type": _error_type(failure)}
+        parent_context = trace.set_span_in_context(span)
+        self._traces.duration.record(attempt.seconds, request | error_attributes, parent_context)
         for kind, tokens in (("input", attempt.prompt_tokens), ("output", attempt.tokens)):
-            self._traces.usage.record(tokens, request | {"gen_ai.token.type": kind}, around)
+            self._traces.usage.record(tokens, request | {"gen_ai.token.type": kind}, parent_context)
 
     def _response(self, attempt: AttemptWritten) -> dict[str, Any]:
-        reasons = ["length" if one.shortened else "stop" for one in attempt.generations]
-        found: dict[str, Any] = {
+        reasons = ["length" if generation.shortened else "stop" for generation in attempt.generations]
+        response_attributes: dict[str, Any] = {
             "gen_ai.response.finish_reasons": reasons,
             "gen_ai.usage.input_tokens": attempt.prompt_tokens,
             "gen_ai.usage.output_tokens": attempt.tokens,
             "structured.attempt.number": attempt.number,
         }
         if len(attempt.generations) > 1:
-            found["gen_ai.request.choice.count"] = len(attempt.generations)
+            response_attributes["gen_ai.request.choice.count"] = len(attempt.generations)
         if attempt.repaired:
-            found["structured.attempt.repaired"] = len(attempt.repaired)
+            response_attributes["structured.attempt.repaired"] = len(attempt.repaired)
         if self._traces.contents:
-            found["structured.document.text"] = attempt.document
-            parts = ([{"type": "text", "content": one.text}] for one in attempt.generations)
+            response_attributes["structured.document.text"] = attempt.document
+            parts = ([{"type": "text", "content": generation.text}] for generation in attempt.generations)
             messages = [
                 {"role": "assistant", "parts": part, "finish_reason": reason}
                 for part, reason in zip(parts, reasons, strict=True)
             ]
-            found["gen_ai.output.messages"] = json.dumps(messages, ensure_ascii=False)
-        return found
+            response_attributes["gen_ai.output.messages"] = json.dumps(messages, ensure_ascii=False)
+        return response_attributes
 
     def _at(self, seconds: float) -> int:
         """Return a time of an event in nanoseconds since 1970."""
-        return int((self._offset + seconds) * 1e9)
+        return int((self._clock_offset + seconds) * 1e9)
 
 
-def _kind(error: BaseException) -> str:
+def _error_type(error: BaseException) -> str:
     kind = type(error)
     return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"

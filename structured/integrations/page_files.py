@@ -33,26 +33,26 @@ if TYPE_CHECKING:
 
 _LOGGER = logging.getLogger(__name__)
 
-POINTS = 72
-"""Points of an inch."""
+POINTS_PER_INCH = 72
+"""Points for each inch, the units of PDF."""
 
-DENSITY = 200
-"""Pixels of an inch of a scanned page, as it is read."""
+DOTS_PER_INCH = 200
+"""Pixels for each inch of a scanned page, as it is read."""
 
-MAX_READ = 4_000_000
+MAX_READ_PIXELS = 4_000_000
 """Pixels of a page that is read: an A4 page of that density. What has more is made smaller, as letters stay legible."""
 
-MAX_PIXELS = 89_000_000
+MAX_FILE_PIXELS = 89_000_000
 """The most pixels of a picture. Pillow warns of slightly more."""
 
-MAX_LENGTH = 5_600
+MAX_READ_SIDE = 5_600
 """Pixels of the longer side of a page that is read."""
 
-MAX_SIDE = 1_400
+MAX_SHOWN_SIDE = 1_400
 """Pixels of the longer side of an image for people."""
 
-QUALITY = 70
-"""That of JPEG in such images."""
+JPEG_QUALITY = 70
+"""The quality of JPEG in images for people."""
 
 _PDFIUM = Lock()
 """PDFium may be used by one thread at a time, also for different files."""
@@ -60,38 +60,38 @@ _PDFIUM = Lock()
 _HYPHENS = str.maketrans({"\x02": "-\n", "\ufffe": "-\n", "\0": None})
 """How PDFium writes a hyphen that ends a line; and NUL, which is no text."""
 
-_PIECES = re.compile(r"\s+|[\x02\ufffe]|[^\s\x02\ufffe]+")
+_WORDS_AND_SPACES = re.compile(r"\s+|[\x02\ufffe]|[^\s\x02\ufffe]+")
 _SUBPIXELS = 100
-"""PDFium says places on a page as shown in whole numbers, so that they are asked for on a larger one."""
+"""PDFium gives positions on the displayed page as integers, so that it is asked for those on a larger one."""
 
-_FAR = 1_000
-"""Points between the places by which a page as shown is known."""
+_BASIS_LENGTH = 1_000
+"""The length in points of the vectors by which the display matrix is found."""
 
 
 def read_pdf(path: Path) -> Content:
     """Return the text of a PDF and where it stands. Raises PromptError if there is no text, or for a password."""
-    with _opened_pdf(path) as pdf:
+    with _open_pdf(path) as pdf:
         pages = [_pdf_page(pdf, number) for number in range(len(pdf))]
     scans = [number for number, page in enumerate(pages) if page is None]
-    missing = ""
+    ocr_lack = ""
     if scans:
         try:
-            for number, image, scale in _rendered(path, scans):
+            for number, image, scale in _render_pages(path, scans):
                 pages[number] = recognise(image)._replace(scale=scale)
         except ModuleNotFoundError as error:
-            missing = f"{error.name} is not installed: pip install 'structured-extraction[ocr]'"
-            _LOGGER.warning("%s: %s without text not read, since %s", path, counted(len(scans), "page"), missing)
+            ocr_lack = f"{error.name} is not installed: pip install 'structured-extraction[ocr]'"
+            _LOGGER.warning("%s: %s without text not read, since %s", path, counted(len(scans), "page"), ocr_lack)
     content = _content(path, [page or PageText("") for page in pages])
     if not content.text.strip():
         raise PromptError(
             f"The file {path} is a PDF without text on its {counted(len(pages), 'page')}"
-            + (f": scanned, perhaps, and {missing}, or leave it out." if missing else ", nor a scan. Leave it out.")
+            + (f": scanned, perhaps, and {ocr_lack}, or leave it out." if ocr_lack else ", nor a scan. Leave it out.")
         )
     return content
 
 
 @contextmanager
-def _opened_pdf(path: Path) -> Iterator[Any]:
+def _open_pdf(path: Path) -> Iterator[Any]:
     import pypdfium2
 
     with _PDFIUM:
@@ -132,39 +132,39 @@ def _pdf_page(pdf: Any, number: int) -> PageText | None:
 
 def _pdf_text(page: Any, text_page: Any, text: str) -> PageText:
     """Return the text of a page with the boxes of its words, as far as PDFium finds them in their order."""
-    whole, to_shown = text_page.get_text_range(), _to_shown(page).tolist()
+    characters, display_matrix = text_page.get_text_range(), _display_matrix(page).tolist()
     place = length = 0
     pieces: list[str] = []
     words: list[Word] = []
-    for match in _PIECES.finditer(text):
+    for match in _WORDS_AND_SPACES.finditer(text):
         piece = match[0].replace("\r\n", "\n").translate(_HYPHENS)
         if not match[0].isspace() and piece:
-            found = whole.find(match[0], place)
-            box = None if found < 0 else _word_box(to_shown, text_page, found, found + len(match[0]) - 1)
+            start = characters.find(match[0], place)
+            box = None if start < 0 else _word_box(display_matrix, text_page, start, start + len(match[0]) - 1)
             if box is not None:
                 words.append(Word(length, length + len(piece), box))
-                place = found + len(match[0])
+                place = start + len(match[0])
         pieces.append(piece)
         length += len(piece)
     return PageText("".join(pieces), words)
 
 
-def _to_shown(page: Any) -> NDArray[np.float64]:
-    """Return the matrix that takes a place of a page, `(x, y, 1)`, to that on the page as it is shown."""
+def _display_matrix(page: Any) -> NDArray[np.float64]:
+    """Return the matrix that takes a position `(x, y, 1)` on a page to the position on the page as it is displayed."""
     from pypdfium2 import raw
 
     width, height = page.get_size()
-    shown = []
-    for x, y in ((0, 0), (_FAR, 0), (0, _FAR)):
+    corners = []
+    for x, y in ((0, 0), (_BASIS_LENGTH, 0), (0, _BASIS_LENGTH)):
         across, down = ctypes.c_int(), ctypes.c_int()
         size = (0, 0, round(width * _SUBPIXELS), round(height * _SUBPIXELS), 0)
         raw.FPDF_PageToDevice(page, *size, x, y, across, down)
-        shown.append(np.array([across.value, down.value]) / _SUBPIXELS)
-    origin, right, up = shown
-    return np.stack([(right - origin) / _FAR, (up - origin) / _FAR, origin], axis=1)
+        corners.append(np.array([across.value, down.value]) / _SUBPIXELS)
+    origin, right, up = corners
+    return np.stack([(right - origin) / _BASIS_LENGTH, (up - origin) / _BASIS_LENGTH, origin], axis=1)
 
 
-def _word_box(to_shown: list[list[float]], text_page: Any, first: int, last: int) -> Rectangle | None:
+def _word_box(display_matrix: list[list[float]], text_page: Any, first: int, last: int) -> Rectangle | None:
     """Return the box around the first and the last character of a word; None if it has no extent."""
     from pypdfium2 import raw
 
@@ -174,19 +174,25 @@ def _word_box(to_shown: list[list[float]], text_page: Any, first: int, last: int
         if not raw.FPDFText_GetLooseCharBox(text_page, raw.FPDFText_GetCharIndexFromTextIndex(text_page, place), box):
             return None
         places += [(box.left, box.top), (box.right, box.bottom)]
-    columns, rows = ([round(a * x + b * y + c, 2) for x, y in places] for a, b, c in to_shown)
+    columns, rows = ([round(a * x + b * y + c, 2) for x, y in places] for a, b, c in display_matrix)
     left, top, right, bottom = min(columns), min(rows), max(columns), max(rows)
     return (left, top, right, bottom) if left < right and top < bottom else None
 
 
-def _rendered(path: Path, numbers: Iterable[int], side: float = MAX_LENGTH) -> Iterator[tuple[int, Image, float]]:
+def _render_pages(
+    path: Path, numbers: Iterable[int], side: float = MAX_READ_SIDE
+) -> Iterator[tuple[int, Image, float]]:
     """Yield images of pages of a PDF, and how many pixels of each a point takes."""
-    with _opened_pdf(path) as pdf:
+    with _open_pdf(path) as pdf:
         for number in numbers:
             with _PDFIUM:
                 page = pdf[number]
                 width, height = page.get_size()
-                scale = min(DENSITY / POINTS, math.sqrt(MAX_READ / (width * height)), side / max(width, height))
+                scale = min(
+                    DOTS_PER_INCH / POINTS_PER_INCH,
+                    math.sqrt(MAX_READ_PIXELS / (width * height)),
+                    side / max(width, height),
+                )
                 bitmap = page.render(scale=scale, rev_byteorder=True, prefer_bgrx=False, may_draw_forms=True)
                 image = np.array(bitmap.to_numpy())
                 bitmap.close()
@@ -197,7 +203,7 @@ def _rendered(path: Path, numbers: Iterable[int], side: float = MAX_LENGTH) -> I
 
 def read_picture(path: Path) -> Content:
     """Return the text of a picture, and where it stands. Raises PromptError if there is none, or it is too large."""
-    pages = [_picture_page(picture) for picture in _pictures(path)]
+    pages = [_picture_page(picture) for picture in _picture_frames(path)]
     content = _content(path, pages)
     if not content.text.strip():
         raise PromptError(
@@ -209,13 +215,13 @@ def read_picture(path: Path) -> Content:
 
 def _picture_page(picture: "PIL.Image.Image") -> PageText:
     width, height = picture.size
-    scale = min(1.0, math.sqrt(MAX_READ / (width * height)), MAX_LENGTH / max(width, height))
+    scale = min(1.0, math.sqrt(MAX_READ_PIXELS / (width * height)), MAX_READ_SIDE / max(width, height))
     if scale < 1:
         picture = picture.resize((max(1, round(width * scale)), max(1, round(height * scale))))
     return recognise(np.asarray(picture))._replace(scale=scale)
 
 
-def _pictures(path: Path) -> Iterator["PIL.Image.Image"]:
+def _picture_frames(path: Path) -> Iterator["PIL.Image.Image"]:
     """Yield the pages of a picture, upright and on white. Only a TIFF has several."""
     import PIL.Image
     import PIL.ImageOps
@@ -232,10 +238,10 @@ def _pictures(path: Path) -> Iterator["PIL.Image.Image"]:
     with file:
         for number in range(getattr(file, "n_frames", 1) if file.format == "TIFF" else 1):
             file.seek(number)
-            if file.width * file.height > MAX_PIXELS:
+            if file.width * file.height > MAX_FILE_PIXELS:
                 raise PromptError(
-                    f"The file {path} is a picture of {file.width:,} × {file.height:,} pixels; {MAX_PIXELS:,} are the "
-                    "most that are read. Make it smaller, or cut it."
+                    f"The file {path} is a picture of {file.width:,} × {file.height:,} pixels; {MAX_FILE_PIXELS:,} are "
+                    "the most that are read. Make it smaller, or cut it."
                 )
             try:
                 yield _on_white(PIL.ImageOps.exif_transpose(file))
@@ -266,21 +272,21 @@ def _content(path: Path, pages: Sequence[PageText]) -> Content:
         for number, (start, page) in enumerate(zip(content.pages, pages, strict=True), 1)
         for word in page.words
     )
-    return content._replace(layout=Layout(words, _digest(path)))
+    return content._replace(layout=Layout(words, _sha256(path)))
 
 
-def _digest(path: Path) -> str:
+def _sha256(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def page_images(path: Path, source: str, numbers: Iterable[int]) -> Mapping[int, PageImage]:
+def page_images(path: Path, sha256: str, numbers: Iterable[int]) -> Mapping[int, PageImage]:
     """Return images of pages of a file, by their numbers from 1; none if it cannot be read, or has another SHA-256.
 
     Then a warning is logged.
     """
     try:
-        if _digest(path) == source:
+        if _sha256(path) == sha256:
             return _images(path, sorted(number - 1 for number in numbers))
         problem = "it has changed since it was read"
     except (OSError, ValueError, ImportError, PromptError) as error:
@@ -293,12 +299,12 @@ def _images(path: Path, places: list[int]) -> Mapping[int, PageImage]:
     with path.open("rb") as file:
         is_pdf = b"%PDF-" in file.read(1_024)
     if is_pdf:
-        rendered = _rendered(path, places, MAX_SIDE)
+        images = _render_pages(path, places, MAX_SHOWN_SIDE)
         return {
             place + 1: _page_image(image, image.shape[1] / scale, image.shape[0] / scale)
-            for place, image, scale in rendered
+            for place, image, scale in images
         }
-    pictures = enumerate(_pictures(path))
+    pictures = enumerate(_picture_frames(path))
     return {
         place + 1: _page_image(np.asarray(picture), *picture.size) for place, picture in pictures if place in places
     }
@@ -309,7 +315,7 @@ def _page_image(image: Image, width: float, height: float) -> PageImage:
     import PIL.Image
 
     picture = PIL.Image.fromarray(image)
-    picture.thumbnail((MAX_SIDE, MAX_SIDE))
+    picture.thumbnail((MAX_SHOWN_SIDE, MAX_SHOWN_SIDE))
     file = io.BytesIO()
-    picture.save(file, "JPEG", quality=QUALITY)
+    picture.save(file, "JPEG", quality=JPEG_QUALITY)
     return PageImage(f"data:image/jpeg;base64,{base64.b64encode(file.getvalue()).decode()}", width, height)

@@ -3,8 +3,8 @@
     agent = Agent(StructuredModel("smollm2-extract"), output_type=Person)
 
 What an agent asks for is one of four things: free text, an object of a JSON Schema, the arguments of the one tool that
-has to be called, or calls of tools. All but the first are enforced while they are written. See `questions.py` for calls
-beside an answer.
+has to be called, or calls of tools. All but the first are enforced while they are written. See `chat_replies.py` for
+calls beside an answer.
 """
 
 import asyncio
@@ -43,7 +43,14 @@ from structured.errors import PatternError, SchemaError, StructuredError
 from structured.errors.calling_line import without_warnings
 from structured.errors.values import message, shown
 from structured.extraction.extractor import Extractor
-from structured.integrations.questions import Question, Reply, calls_to_text, free_text, result_to_text
+from structured.integrations.chat_replies import (
+    Reply,
+    Responder,
+    arguments_type,
+    calls_to_text,
+    free_text,
+    result_to_text,
+)
 from structured.models import LanguageModel, ModelSource, find_model
 from structured.output_types.call_types import functions
 from structured.output_types.functions import Tool
@@ -58,10 +65,10 @@ T = TypeVar("T")
 PROVIDER = "structured"
 """The name of the provider, in messages and traces."""
 
-OPTIONS = ("max_tokens", "temperature", "top_p", "top_k", "seed")
-"""The settings that are options of the library, under the same names."""
+OPTION_SETTINGS = ("max_tokens", "temperature", "top_p", "top_k", "seed")
+"""The settings of pydantic-ai that are options of `extract`, under the same names."""
 
-UNSUPPORTED = ("presence_penalty", "frequency_penalty", "logit_bias", "extra_body", "thinking", "citations")
+UNSUPPORTED_SETTINGS = ("presence_penalty", "frequency_penalty", "logit_bias", "extra_body", "thinking", "citations")
 """Settings that would change the answer, and are refused."""
 
 
@@ -132,8 +139,8 @@ class StructuredModel(Model[None]):
         model_request_parameters: ModelRequestParameters,
     ) -> ModelResponse:
         """Return the response of the model to the messages of an agent."""
-        question, turns, _ = await self._question(messages, model_settings, model_request_parameters)
-        return await self.in_thread(lambda: answer_to_response(*question.answers([turns])))
+        responder, turns, _ = await self._responder(messages, model_settings, model_request_parameters)
+        return await self.in_thread(lambda: reply_to_response(*responder.replies([turns])))
 
     @asynccontextmanager
     async def request_stream(
@@ -144,24 +151,24 @@ class StructuredModel(Model[None]):
         run_context: RunContext[Any] | None = None,  # noqa: ARG002  nothing depends on the run
     ) -> AsyncGenerator[StreamedResponse]:
         """Return the response as a stream, which has the text as it is written, and calls when they are complete."""
-        question, turns, parameters = await self._question(messages, model_settings, model_request_parameters)
-        pieces = await self.in_thread(lambda: question.streamed(turns))
-        yield StructuredStreamedResponse(parameters, self, pieces, question.tool)
+        responder, turns, parameters = await self._responder(messages, model_settings, model_request_parameters)
+        pieces = await self.in_thread(lambda: responder.stream(turns))
+        yield StructuredStreamedResponse(parameters, self, pieces, responder.tool)
 
-    async def _question(
+    async def _responder(
         self, messages: list[ModelMessage], settings: ModelSettings | None, parameters: ModelRequestParameters
-    ) -> tuple[Question, list[dict[str, str]], ModelRequestParameters]:
-        """Return the question of a request, the chat that it is about, and prepared parameters. Raises UserError."""
+    ) -> tuple[Responder, list[dict[str, str]], ModelRequestParameters]:
+        """Return what replies to a request, the messages of its prompt, and prepared parameters. Raises UserError."""
         check_settings({**(self.settings or {}), **(settings or {})})
-        prepared, parameters = self.prepare_request(settings, parameters)
-        known = prepared or ModelSettings()
+        prepared_settings, parameters = self.prepare_request(settings, parameters)
         instructions = [part.content for part in self._get_instruction_parts(messages, parameters) or ()]
         turns = prompt_turns(messages, instructions)
         try:
-            question = await self.in_thread(_Request(self.model, known, parameters).question)
+            request = _Request(self.model, prepared_settings or ModelSettings(), parameters)
+            responder = await self.in_thread(request.responder)
         except (TypeError, ValueError) as error:  # of an option, or a member of a tool
             raise UserError(message(error)) from error
-        return question, turns, parameters
+        return responder, turns, parameters
 
     async def in_thread(self, step: Callable[[], T]) -> T:
         """Return what a step of the model returns, which runs in a thread. Raises UserError and ModelAPIError.
@@ -179,27 +186,27 @@ class StructuredModel(Model[None]):
 
 def check_settings(settings: Mapping[str, Any]) -> None:
     """Raise UserError for a setting that would change the answer and is unsupported."""
-    for name in UNSUPPORTED:
+    for name in UNSUPPORTED_SETTINGS:
         if settings.get(name):  # a penalty of 0 says nothing
             raise UserError(f"The setting {name} is {shown(settings[name])}, and is unsupported here. Leave it out.")
 
 
-def answer_to_response(answer: Reply) -> ModelResponse:
-    """Return an answer as the response of a model, with the evidence of an object's values."""
-    question, result = answer.question, answer.result
-    cost = result.usage if answer.before is None else result.usage.plus(answer.before.usage)
-    has_evidence = not question.is_free and not question.is_of_calls
+def reply_to_response(reply: Reply) -> ModelResponse:
+    """Return a reply as the response of a model, with the evidence of an object's values."""
+    responder, result = reply.responder, reply.result
+    cost = result.usage if reply.empty_calls is None else result.usage.plus(reply.empty_calls.usage)
+    has_evidence = not responder.is_free and not responder.writes_calls
     return ModelResponse(
-        parts=[ToolCallPart(*call) for call in answer.calls] or [TextPart(answer.text)],
+        parts=[ToolCallPart(*call) for call in reply.calls] or [TextPart(reply.text)],
         usage=RequestUsage(
             input_tokens=cost.prompt_tokens,
             output_tokens=cost.sampled_tokens + cost.forced_tokens,
             details={name: getattr(cost, name) for name in ("sampled_tokens", "forced_tokens", "passes")},
         ),
-        model_name=question.extractor.model.name,
+        model_name=responder.extractor.model.name,
         provider_name=PROVIDER,
         provider_details={"confidence": result.confidence, "evidence": result.rows()} if has_evidence else None,
-        finish_reason="length" if answer.is_cut_short else "tool_call" if answer.calls else "stop",
+        finish_reason="length" if reply.is_cut_short else "tool_call" if reply.calls else "stop",
     )
 
 
@@ -211,94 +218,96 @@ class _Request:
     settings: ModelSettings
     parameters: ModelRequestParameters
 
-    def question(self) -> Question:
-        """Return the question that it asks. Raises UserError, and SchemaError for a type that cannot be enforced."""
-        tools, is_forced = allowed_tools(self.settings, self.parameters)
-        if not tools:
-            return self._direct()
+    def responder(self) -> Responder:
+        """Return what replies to it. Raises UserError, and SchemaError for a type that cannot be enforced."""
+        definitions, is_forced = allowed_tools(self.settings, self.parameters)
+        if not definitions:
+            return self._responder_without_tools()
+        tools = [Tool(tool.name, tool.parameters_json_schema, tool.description or "") for tool in definitions]
         if is_forced and self.settings.get("stop_sequences"):
             raise UserError(
                 "The setting stop_sequences is for free text, and a tool has to be called here. Leave it out."
             )
         if is_forced and len(tools) == 1:
             [tool] = tools
-            layout = None if tool.kind == "output" else JsonLayout(optional_properties="omittable")
-            described = {"description": tool.description} if tool.description else {}
-            schema = JsonSchema({**tool.parameters_json_schema, **described}, name=tool.name)
-            return self._ask(schema, layout, tool=tool.name)
-        choices = [Tool(tool.name, tool.parameters_json_schema, tool.description or "") for tool in tools]
+            layout = None if definitions[0].kind == "output" else JsonLayout(optional_properties="omittable")
+            return self._responder_of(arguments_type(tool), layout, tool=tool.name)
         if is_forced:
-            return self._ask(functions(*choices))
+            return self._responder_of(functions(*tools))
         calls_at_most = 1 if self.settings.get("parallel_tool_calls") is False else None
-        return self._ask(functions(*choices, parallel=True), calls_at_most=calls_at_most, otherwise=self._direct())
+        fallback = self._responder_without_tools()
+        return self._responder_of(functions(*tools, parallel=True), calls_at_most=calls_at_most, fallback=fallback)
 
-    def _direct(self) -> Question:
-        """Return the question for the answer itself: an object where the agent has a schema for it, or else text."""
-        wanted, stops = self.parameters.output_object, self.settings.get("stop_sequences") or []
-        if wanted is None:
-            return self._ask(free_text(stops), is_free=True, stops=stops)
+    def _responder_without_tools(self) -> Responder:
+        """Return what replies with an object, where the agent has a schema for it, or else with text."""
+        output_object, stops = self.parameters.output_object, self.settings.get("stop_sequences") or []
+        if output_object is None:
+            return self._responder_of(free_text(stops), is_free=True, stops=stops)
         if stops:
             raise UserError("The setting stop_sequences is for free text, and the output has a schema. Leave it out.")
-        described = {"description": wanted.description} if wanted.description else {}
-        return self._ask(JsonSchema({**described, **wanted.json_schema}, name=wanted.name or ""))
+        description = {"description": output_object.description} if output_object.description else {}
+        return self._responder_of(
+            JsonSchema({**description, **output_object.json_schema}, name=output_object.name or "")
+        )
 
-    def _ask(
+    def _responder_of(
         self, output_type: Any, layout: JsonLayout | None = None, *, is_free: bool = False, **members: Any
-    ) -> Question:
+    ) -> Responder:
         settings: Mapping[str, Any] = self.settings
-        options = {name: settings[name] for name in OPTIONS if settings.get(name) is not None}
+        options = {name: settings[name] for name in OPTION_SETTINGS if settings.get(name) is not None}
         extractor = Extractor[Any](output_type, **cast("Options", {**options, "model": self.model, "layout": layout}))
-        return Question(extractor.verbatim() if is_free else extractor, is_free, **members)
+        return Responder(extractor.verbatim() if is_free else extractor, is_free, **members)
 
 
 def allowed_tools(settings: ModelSettings, parameters: ModelRequestParameters) -> tuple[Sequence[ToolDefinition], bool]:
     """Return the tools that may be called, and whether one has to be. Raises UserError if none of a choice is there."""
-    own, of_output = parameters.declared_function_tools, parameters.output_tools
+    function_tools, output_tools = parameters.declared_function_tools, parameters.output_tools
     is_forced = not parameters.allow_text_output
     match settings.get("tool_choice"):
         case None | "auto":
-            tools = [*own, *of_output]
+            tools = [*function_tools, *output_tools]
         case "none" | []:
-            tools = of_output
+            tools = output_tools
         case "required":
-            tools, is_forced = own, True
+            tools, is_forced = function_tools, True
         case ToolOrOutput(function_tools=names):
-            tools = [*(tool for tool in own if tool.name in names), *of_output]
+            tools = [*(tool for tool in function_tools if tool.name in names), *output_tools]
         case names:
-            tools, is_forced = [tool for tool in (*own, *of_output) if tool.name in names], True
+            tools, is_forced = [tool for tool in (*function_tools, *output_tools) if tool.name in names], True
     if is_forced and not tools:
-        listed = ", ".join(tool.name for tool in (*own, *of_output)) or "none"
-        raise UserError(f"A tool has to be called, and none may be. Tools are: {listed}. Change tool_choice.")
+        names = ", ".join(tool.name for tool in (*function_tools, *output_tools)) or "none"
+        raise UserError(f"A tool has to be called, and none may be. Tools are: {names}. Change tool_choice.")
     return tools, is_forced
 
 
 def prompt_turns(messages: Sequence[ModelMessage], instructions: Sequence[str]) -> list[dict[str, str]]:
-    """Return the messages of an agent as those of a prompt: instructions first, one turn after the other.
+    """Return the messages of an agent as those of a prompt: instructions first, then turns of user and assistant.
 
     Raises UserError for what is no text.
     """
     system: list[str] = []
     turns: list[dict[str, str]] = []
     calls: dict[str, ToolCallPart] = {}
-    for one in messages:
-        if isinstance(one, ModelRequest):
-            system += [part.content for part in one.parts if isinstance(part, SystemPromptPart)]
-            results = [_result(part, calls) for part in one.parts if isinstance(part, ToolReturnPart)]
-            others = [_said(part) for part in one.parts if not isinstance(part, ToolReturnPart | SystemPromptPart)]
+    for agent_message in messages:
+        parts = agent_message.parts
+        if isinstance(agent_message, ModelRequest):
+            system += [part.content for part in parts if isinstance(part, SystemPromptPart)]
+            results = [_tool_result_text(part, calls) for part in parts if isinstance(part, ToolReturnPart)]
+            others = [_part_text(part) for part in parts if not isinstance(part, ToolReturnPart | SystemPromptPart)]
             role, texts = "user", [*results, *others]
         else:
-            calls |= {part.tool_call_id: part for part in one.parts if isinstance(part, ToolCallPart)}
-            role, texts = "assistant", _written(one)
+            calls |= {part.tool_call_id: part for part in parts if isinstance(part, ToolCallPart)}
+            role, texts = "assistant", _response_texts(agent_message)
         content = "\n\n".join(filter(None, texts))
         if content and turns and turns[-1]["role"] == role:
             turns[-1]["content"] += f"\n\n{content}"
         elif content:
             turns.append({"role": role, "content": content})
-    head = "\n\n".join((*system, *instructions))
-    return [{"role": "system", "content": head}, *turns] if head else turns
+    system_text = "\n\n".join((*system, *instructions))
+    return [{"role": "system", "content": system_text}, *turns] if system_text else turns
 
 
-def _result(part: ToolReturnPart, calls: Mapping[str, ToolCallPart]) -> str:
+def _tool_result_text(part: ToolReturnPart, calls: Mapping[str, ToolCallPart]) -> str:
     call = calls.get(part.tool_call_id)
     arguments = "" if call is None else _arguments(call)
     return result_to_text(part.tool_name, arguments, part.model_response_str())
@@ -309,19 +318,19 @@ def _arguments(call: ToolCallPart) -> str:
     return json.dumps(call.args_as_dict(), ensure_ascii=False)
 
 
-def _said(part: object) -> str:
+def _part_text(part: object) -> str:
     """Return the text of a part of a request, or of an item of it. Raises UserError for what is no text."""
     match part:
         case str(text) | TextContent(content=text) | UserPromptPart(content=str(text)):
             return text
         case UserPromptPart(content=items):
-            return "\n\n".join(_said(item) for item in items if not isinstance(item, CachePoint))
+            return "\n\n".join(_part_text(item) for item in items if not isinstance(item, CachePoint))
         case RetryPromptPart() | RetryFeedbackPart():  # where the messages did not come through an agent
             return part.model_response()
-    raise _no_text(part)
+    raise _no_text_error(part)
 
 
-def _written(response: ModelResponse) -> list[str]:
+def _response_texts(response: ModelResponse) -> list[str]:
     """Return the text of a response, and its calls. Raises UserError for a file, or what another provider ran."""
     texts: list[str] = []
     calls: list[tuple[str, str]] = []
@@ -334,11 +343,11 @@ def _written(response: ModelResponse) -> list[str]:
             case ThinkingPart():  # models are not shown what they thought before
                 pass
             case _:
-                raise _no_text(part)
+                raise _no_text_error(part)
     return [*texts, calls_to_text(calls)]
 
 
-def _no_text(part: object) -> UserError:
+def _no_text_error(part: object) -> UserError:
     return UserError(f"A {type(part).__name__} is no text, and models of structured read text alone. Leave it out.")
 
 
@@ -346,7 +355,7 @@ def _no_text(part: object) -> UserError:
 class StructuredStreamedResponse(StreamedResponse):
     """A response that is written as it is read: pieces of text, or of the arguments of the one tool; or calls."""
 
-    source: StructuredModel
+    agent_model: StructuredModel
     pieces: Iterator[str | Reply]
     tool: str | None
     """The tool whose arguments the pieces are."""
@@ -354,7 +363,7 @@ class StructuredStreamedResponse(StreamedResponse):
 
     async def _get_event_iterator(self) -> AsyncIterator[ModelResponseStreamEvent]:
         tool = self.tool
-        while not isinstance(piece := await self.source.in_thread(lambda: next(self.pieces)), Reply):
+        while not isinstance(piece := await self.agent_model.in_thread(lambda: next(self.pieces)), Reply):
             if self.cancelled:
                 return
             if piece and self.tool is None:
@@ -366,7 +375,7 @@ class StructuredStreamedResponse(StreamedResponse):
                 ):
                     yield event
                 tool = None  # what is given again is appended
-        response = await self.source.in_thread(lambda: answer_to_response(piece))
+        response = await self.agent_model.in_thread(lambda: reply_to_response(piece))
         self._usage, self.finish_reason = response.usage, response.finish_reason
         self.provider_details = response.provider_details
         for name, arguments in piece.calls if self.tool is None else ():
@@ -378,7 +387,7 @@ class StructuredStreamedResponse(StreamedResponse):
     @property
     def model_name(self) -> str:
         """The name of the model."""
-        return self.source.model_name
+        return self.agent_model.model_name
 
     @property
     def provider_name(self) -> str:

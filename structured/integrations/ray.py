@@ -31,29 +31,29 @@ from structured.output_types.output_type import check_interface
 from structured.output_types.resolve import resolve_type
 from structured.results.result import Provenance
 
-ROWS = 64
-"""Documents that an actor is given at once."""
+DOCUMENTS_AT_ONCE = 64
+"""Documents that an actor answers in one call."""
 
 NUM_CPUS = 1
 """Cores that Ray reserves for an actor, which are also the threads that it computes with."""
 
-TRIES = 3
-"""Times that some documents are given to another process when the one that was at them dies."""
+MAX_RETRIES = 3
+"""How often documents are answered by another process after the one that was at them died."""
 
 
 def check_request(output_type: object, options: Options) -> None:
     """Check a type and options, without a model. Raises the errors of both."""
     options = checked_options(options)
     missing, grounded = options.get("allow_missing"), options.get("grounded")
-    wanted = resolve_type(output_type, missing, options.get("layout"), grounded=grounded)
+    resolved_type = resolve_type(output_type, missing, options.get("layout"), grounded=grounded)
     Run.of(options)
-    check_interface(wanted)
+    check_interface(resolved_type)
 
 
 T = TypeVar("T")
 
-Recorded: TypeAlias = tuple[T, list[StructuredWarning]]
-"""What an actor returns, and its warnings, which the user's process repeats."""
+WithWarnings: TypeAlias = tuple[T, list[StructuredWarning]]
+"""What a call of an actor returns: a value, and the warnings that were given, which the user's process repeats."""
 
 
 class BatchActor:
@@ -69,31 +69,31 @@ class BatchActor:
     def __init__(self, make_type: Callable[[], object], options: Options, folder: str, path: list[str]) -> None:
         if Path(folder).is_dir():
             os.chdir(folder)
-        sys.path.extend(one for one in path if one not in sys.path)
+        sys.path.extend(folder for folder in path if folder not in sys.path)
         self._make_type, self._options = make_type, options
 
     @cached_property
     def _extractor(self) -> Extractor[Any]:
         return Extractor[Any](self._make_type(), **self._options)
 
-    def provenance(self) -> Recorded[Provenance]:
+    def provenance(self) -> WithWarnings[Provenance]:
         """Return the provenance of the answers. Raises the errors of `Extractor`."""
-        return _recorded(lambda: self._extractor.provenance)
+        return _with_warnings(lambda: self._extractor.provenance)
 
-    def answer(self, documents: list[DocumentLike]) -> Recorded[list[bytes]]:
+    def answer(self, documents: list[DocumentLike]) -> WithWarnings[list[bytes]]:
         """Return the records of documents, a line for each. Raises the errors of the model."""
         stream = BytesIO()
-        _, warned = _recorded(
+        _, new_warnings = _with_warnings(
             lambda: write_results_of(self._extractor, documents, stream, resume="continue", progress=False)
         )
-        return stream.getvalue().splitlines(keepends=True), warned
+        return stream.getvalue().splitlines(keepends=True), new_warnings
 
 
-def _recorded(run: Callable[[], T]) -> Recorded[T]:
-    with warnings.catch_warnings(record=True) as caught:
+def _with_warnings(run: Callable[[], T]) -> WithWarnings[T]:
+    with warnings.catch_warnings(record=True) as records:
         warnings.simplefilter("always")
         value = run()
-    return value, [one.message for one in caught if isinstance(one.message, StructuredWarning)]
+    return value, [caught.message for caught in records if isinstance(caught.message, StructuredWarning)]
 
 
 def write_batch_by_actors(  # noqa: PLR0913  the batch, its output and its observers
@@ -106,8 +106,8 @@ def write_batch_by_actors(  # noqa: PLR0913  the batch, its output and its obser
     num_gpus: float,
     resume: Resume,
     progress: bool | None,
-    starting: AbstractContextManager[object],
-    taken: Callable[[Record], None],
+    startup: AbstractContextManager[object],
+    on_record: Callable[[Record], None],
 ) -> Written:
     """Answer the documents that have no record in an output yet, over a cluster, and append one for each.
 
@@ -123,18 +123,18 @@ def write_batch_by_actors(  # noqa: PLR0913  the batch, its output and its obser
         num_gpus: The GPUs that Ray reserves for each actor; a part of one if several are to share it.
         resume: As for `write_results`.
         progress: As for `write_results`.
-        starting: Is entered until a first actor is ready.
-        taken: Is given each record once it is written.
+        startup: A context that is entered until a first actor is ready.
+        on_record: Called with each record once it is written.
 
     Raises:
         ImportError: Ray is not installed.
         OutputError, VocabularyError: As for `write_results`.
-        ModelError: As for `write_results`; or some documents were given to `TRIES` more processes when the one that was
-            at them died, and each of these died.
+        ModelError: As for `write_results`; or some documents were given to `MAX_RETRIES` more processes after the
+            one that was at them died, and each of these died.
     """
     with ExitStack() as stack:
-        with starting:
-            pool = stack.enter_context(_pool(concurrency, num_gpus, make_type, options))
+        with startup:
+            pool = stack.enter_context(_actor_pool(concurrency, num_gpus, make_type, options))
             provenance = pool.provenance()
         state = BatchState(count_of(documents))
         sink: Journal | Lines = opened(output, provenance, resume)
@@ -147,48 +147,48 @@ def write_batch_by_actors(  # noqa: PLR0913  the batch, its output and its obser
                     record = read_line(line)
                     state.done += 1
                     state.failed += "error" in record
-                    taken(record)
+                    on_record(record)
         except BaseException as error:
             sink.note_kept(error)
             raise
     return Written(state.done, state.failed, state.before, sink.failed)
 
 
-class _Pool:
+class _ActorPool:
     """The actors of a cluster."""
 
     def __init__(self, ray: Any, actors: list[Any]) -> None:
         self._ray = ray
-        self._warned: set[str] = set()
-        self._free = {actor.provenance.remote(): actor for actor in actors}
+        self._repeated_warnings: set[str] = set()
+        self._starting_actors = {actor.provenance.remote(): actor for actor in actors}
 
     def provenance(self) -> Provenance:
         """Return the provenance of the answers, from the first actor that is ready."""
-        (first,), _ = self._ray.wait([*self._free])
-        provenance: Provenance = self._got(first)
+        (reference,), _ = self._ray.wait([*self._starting_actors])
+        provenance: Provenance = self._result_of(reference)
         return provenance
 
     def lines(self, documents: Iterator[DocumentLike]) -> Iterator[bytes]:
         """Yield the records of documents as soon as an actor has them, in no order."""
-        busy: dict[Any, Any] = {}
-        is_over = False
-        while busy or not is_over:
-            (first,), _ = self._ray.wait([*busy, *self._free])
-            found = self._got(first)
-            if first in busy:
-                yield from found
-            actor = busy.pop(first, None) or self._free.pop(first)
-            given = list(islice(documents, ROWS))
-            if given:
-                busy[actor.answer.remote(given)] = actor
-            is_over = is_over or not given
+        busy_actors: dict[Any, Any] = {}
+        is_exhausted = False
+        while busy_actors or not is_exhausted:
+            (reference,), _ = self._ray.wait([*busy_actors, *self._starting_actors])
+            value = self._result_of(reference)
+            if reference in busy_actors:
+                yield from value
+            actor = busy_actors.pop(reference, None) or self._starting_actors.pop(reference)
+            next_documents = list(islice(documents, DOCUMENTS_AT_ONCE))
+            if next_documents:
+                busy_actors[actor.answer.remote(next_documents)] = actor
+            is_exhausted = is_exhausted or not next_documents
 
-    def _got(self, reference: Any) -> Any:
+    def _result_of(self, reference: Any) -> Any:
         """Return what an actor returned, and repeat its warnings, each of them once."""
         from ray.exceptions import RayError, RayTaskError
 
         try:
-            found, warned = self._ray.get(reference)
+            value, new_warnings = self._ray.get(reference)
         except RayTaskError as error:
             cause = error.cause
             if isinstance(cause, StructuredError):
@@ -199,43 +199,46 @@ class _Pool:
                 f"A process died, and so did those that were given its documents after it: {message(error)} Lower "
                 "batch_size if memory was short."
             ) from error
-        for warning in warned:
-            if str(warning) not in self._warned:
-                self._warned.add(str(warning))
+        for warning in new_warnings:
+            if str(warning) not in self._repeated_warnings:
+                self._repeated_warnings.add(str(warning))
                 warn(warning)
-        return found
+        return value
 
 
 @contextmanager
-def _pool(concurrency: int, num_gpus: float, *given: Any) -> Iterator[_Pool]:
-    """Start actors, which are given something, and end them and the cluster that was started for them."""
+def _actor_pool(concurrency: int, num_gpus: float, *actor_arguments: Any) -> Iterator[_ActorPool]:
+    """Start actors with some arguments, and end them, with the cluster if it was started for them."""
     import ray
 
-    is_ours = not ray.is_initialized()
-    if is_ours:
+    is_started_here = not ray.is_initialized()
+    if is_started_here:
         ray.init(log_to_driver=False, logging_level="ERROR")
-    _warn_of_room(ray.cluster_resources(), {"GPU": num_gpus, "CPU": NUM_CPUS})
+    _warn_of_resources(ray.cluster_resources(), {"GPU": num_gpus, "CPU": NUM_CPUS})
     try:
-        kind = ray.remote(num_cpus=NUM_CPUS, num_gpus=num_gpus, max_restarts=-1, max_task_retries=TRIES)(BatchActor)
-        where = str(Path.cwd()), [one for one in sys.path if one]
-        pool = [kind.remote(*given, *where) for _ in range(concurrency)]
+        kind = ray.remote(num_cpus=NUM_CPUS, num_gpus=num_gpus, max_restarts=-1, max_task_retries=MAX_RETRIES)(
+            BatchActor
+        )
+        folders = str(Path.cwd()), [folder for folder in sys.path if folder]
+        pool = [kind.remote(*actor_arguments, *folders) for _ in range(concurrency)]
         try:
-            yield _Pool(ray, pool)
+            yield _ActorPool(ray, pool)
         finally:
             for actor in pool:
                 ray.kill(actor)
     finally:
-        if is_ours:
+        if is_started_here:
             ray.shutdown()
 
 
-def _warn_of_room(there: Mapping[str, float], needed: Mapping[str, float]) -> None:
+def _warn_of_resources(available: Mapping[str, float], required: Mapping[str, float]) -> None:
     """Warn of a cluster without room for a single actor: unless it grows, nothing is ever done."""
-    for name, amount in needed.items():
-        if there.get(name, 0) < amount:
+    for name, amount in required.items():
+        total = available.get(name, 0)
+        if total < amount:
             warn(
                 OptionWarning(
-                    f"An actor reserves {amount:g} {name}, and the cluster has {there.get(name, 0):g}: it waits until "
+                    f"An actor reserves {amount:g} {name}, and the cluster has {total:g}: it waits until "
                     "there is more. Add that, or reserve less."
                 )
             )

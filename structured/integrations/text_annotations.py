@@ -19,7 +19,7 @@ from structured.output_types.stated_dates import stated_dates, stated_datetimes,
 from structured.output_types.stated_numbers import Statement, stated_numbers
 from structured.results.result import Result
 
-_STATUS: Mapping[str, str] = {"exact": "match_exact", "grounded": "match_exact"}
+_ALIGNMENT_STATUSES: Mapping[str, str] = {"exact": "match_exact", "grounded": "match_exact"}
 """The alignment of LangExtract for a match; any other with a place is fuzzy."""
 
 
@@ -40,13 +40,13 @@ def to_langextract(result: Result[Any]) -> dict[str, Any]:
         has_span = row["start"] is not None
         extractions.append({
             "extraction_class": label,
-            "extraction_text": row["quote"] if has_span else _written(row["value"]),
+            "extraction_text": row["quote"] if has_span else _value_to_text(row["value"]),
             "char_interval": {"start_pos": row["start"], "end_pos": row["end"]} if has_span else None,
-            "alignment_status": _STATUS.get(row["match"], "match_fuzzy") if has_span else None,
+            "alignment_status": _ALIGNMENT_STATUSES.get(row["match"], "match_fuzzy") if has_span else None,
             "extraction_index": index + 1,
             "group_index": groups.setdefault(record, len(groups)),
             "description": None,
-            "attributes": {"path": row["path"], "value": _written(row["value"])},
+            "attributes": {"path": row["path"], "value": _value_to_text(row["value"])},
         })  # fmt: skip
     return {"extractions": extractions, "text": result.document, "document_id": result.id}
 
@@ -114,12 +114,12 @@ def from_label_studio(task: Mapping[str, Any], output_type: object) -> dict[str,
 def _gold(task: Mapping[str, Any], output_type: object) -> dict[str, Any]:
     document = task["data"]["text"]
     name = f"The task {task.get('data', {}).get('id', task.get('id'))!r}"
-    annotations = [one for one in task.get("annotations", ()) if not one.get("was_cancelled")]
+    annotations = [entry for entry in task.get("annotations", ()) if not entry.get("was_cancelled")]
     if not annotations:
         raise ValueError(f"{name} has no annotation. Export tasks that people have submitted, as JSON.")
     labels = _labels(output_type)
     values: dict[Steps, Any] = {}
-    added: list[tuple[str, Any]] = []
+    added_values: list[tuple[str, Any]] = []
     regions = [region for region in annotations[-1]["result"] if region.get("type") == "labels"]
     for region in sorted(regions, key=lambda region: region["value"]["start"]):
         [label] = region["value"]["labels"]
@@ -128,15 +128,16 @@ def _gold(task: Mapping[str, Any], output_type: object) -> dict[str, Any]:
         start, end = region["value"]["start"], region["value"]["end"]
         if not 0 <= start < end <= len(document):
             raise ValueError(f"{name} has a region from {start} to {end}, in a text of {len(document):,} characters.")
-        predicted, quote = region.get("meta", {}), document[start:end]
-        is_predicted = predicted.get("quote") == quote
-        value = predicted.get("value") if is_predicted else _read(quote, labels.get(label, ""), f"{name}, {label}")
-        steps = _steps(region.get("id", ""), label)
+        prediction, quote = region.get("meta", {}), document[start:end]
+        is_predicted = prediction.get("quote") == quote
+        kind, where = labels.get(label, ""), f"{name}, {label}"
+        value = prediction.get("value") if is_predicted else _text_to_value(quote, kind, where)
+        steps = _region_steps(region.get("id", ""), label)
         if steps is None or steps in values:
-            added.append((label, value))
+            added_values.append((label, value))
         else:
             values[steps] = value
-    for label, value in added:
+    for label, value in added_values:
         places = (
             path_to_steps("" if label == "value" else label.replace("[]", f"[{index}]")) for index in itertools.count()
         )
@@ -146,11 +147,11 @@ def _gold(task: Mapping[str, Any], output_type: object) -> dict[str, Any]:
         item = max((place for place, step in enumerate(steps, 1) if isinstance(step, int)), default=0)
         if any(other[:item] == steps[:item] for other in values) or not item:  # its record is still there
             values.setdefault(steps, value)
-    found = _nested(values)
-    if isinstance(found, dict):
+    gold = _nested(values)
+    if isinstance(gold, dict):
         lists = {label.partition("[]")[0] for label in labels if "[]" in label}
-        found = {**{path: [] for path in lists if path.isidentifier()}, **found}
-    return {"id": str(task["data"].get("id", task.get("id", ""))), "document": document, "value": found}
+        gold = {**{path: [] for path in lists if path.isidentifier()}, **gold}
+    return {"id": str(task["data"].get("id", task.get("id", ""))), "document": document, "value": gold}
 
 
 _READERS: Mapping[str, Callable[[str], Sequence[Statement[Any]]]] = {
@@ -162,14 +163,14 @@ _READERS: Mapping[str, Callable[[str], Sequence[Statement[Any]]]] = {
 """The readers of numbers, dates and times, which texts write in many forms."""
 
 
-def _read(quote: str, kind: str, where: str) -> Any:
+def _text_to_value(quote: str, kind: str, where: str) -> Any:
     """Return the value that a marked text states; the longest, if it states several. Raises ValueError for none."""
-    kinds = {one.strip(" .]") for one in re.split(r"[|,]", kind)}
-    readers = [(one, _READERS[one]) for one in _READERS if one in kinds]
+    kinds = {part.strip(" .]") for part in re.split(r"[|,]", kind)}
+    readers = [(name, reader) for name, reader in _READERS.items() if name in kinds]
     if "string" in kinds or not (readers or "boolean" in kinds):
         return quote
     for name, reader in readers:
-        for statement in sorted(reader(quote), key=lambda one: one.span[0] - one.span[1])[:1]:
+        for statement in sorted(reader(quote), key=lambda statement: statement.span[0] - statement.span[1])[:1]:
             value = statement.readings[0]
             if not isinstance(value, Decimal):
                 return value.isoformat()
@@ -182,14 +183,14 @@ def _labels(output_type: object) -> dict[str, str]:
     fields = inspect_type(output_type).fields
     labels = {}
     for field in fields:
-        holds_others = any(other.path.startswith((f"{field.path}.", f"{field.path}[")) for other in fields)
-        if not holds_others and (field.path or len(fields) == 1):
+        has_inner_fields = any(other.path.startswith((f"{field.path}.", f"{field.path}[")) for other in fields)
+        if not has_inner_fields and (field.path or len(fields) == 1):
             kind = field.kind.lstrip("[")
             labels[field.path + "[]" * (len(field.kind) - len(kind)) or "value"] = kind
     return labels
 
 
-def _steps(path: str, label: str) -> Steps | None:
+def _region_steps(path: str, label: str) -> Steps | None:
     """Return the place that the id of a region names, if it is one of the field."""
     steps = path_to_steps("" if path == "value" else path)
     return steps if (steps_to_field(steps) or "value") == label else None
@@ -202,9 +203,9 @@ def _nested(values: Mapping[Steps, Any]) -> Any:
     groups: dict[str | int, dict[Steps, Any]] = {}
     for steps, value in values.items():
         groups.setdefault(steps[0], {})[steps[1:]] = value
-    inner = {step: _nested(group) for step, group in groups.items()}
-    numbers = sorted(step for step in inner if isinstance(step, int))
-    return [inner[number] for number in numbers] if numbers else inner
+    members = {step: _nested(group) for step, group in groups.items()}
+    numbers = sorted(step for step in members if isinstance(step, int))
+    return [members[number] for number in numbers] if numbers else members
 
 
 def to_spacy(result: Result[Any], nlp: Any, *, key: str = "structured") -> Any:
@@ -230,5 +231,5 @@ def _rows(result: Result[Any]) -> list[tuple[str, Steps, dict[str, Any]]]:
     return [(steps_to_field(steps) or "value", steps, row) for steps, row in rows]
 
 
-def _written(value: object) -> str:
+def _value_to_text(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -171,11 +171,12 @@ ROWS = 10_000
 def _write_parquet(path: Path, columns: dict[str, str], rows: Iterator[FlatRow]) -> None:
     arrow, parquet = pyarrow(), pyarrow("pyarrow.parquet")
     types = {"bool": arrow.bool_(), "int": arrow.int64(), "float": arrow.float64()}
-    schema = arrow.schema([(name, types.get(kind, arrow.string())) for name, kind in columns.items()])
-    with parquet.ParquetWriter(path, schema) as writer:
+    names = [name.encode(errors="backslashreplace").decode() for name in columns]  # as in CSV
+    kinds = [types.get(kind, arrow.string()) for kind in columns.values()]
+    with parquet.ParquetWriter(path, schema := arrow.schema(zip(names, kinds, strict=True))) as writer:
         while some := list(islice(rows, ROWS)):
-            cells = [{name: _parquet_cell(row.get(name), kind) for name, kind in columns.items()} for row in some]
-            writer.write_table(arrow.Table.from_pylist(cells, schema))
+            cells = ([_parquet_cell(row.get(name), kind) for row in some] for name, kind in columns.items())
+            writer.write_table(arrow.Table.from_arrays(list(map(arrow.array, cells, kinds)), schema=schema))
 
 
 def _parquet_cell(value: Any, kind: str) -> Any:

@@ -17,7 +17,7 @@ from structured.errors import ModelError
 from structured.errors.values import nearest
 from structured.index.cache_folder import cache_folder
 from structured.models.gguf_file import MAGIC
-from structured.models.server_form import PORTS
+from structured.models.server_api import PORTS
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ from structured.models.lfm2 import PackagedModel
 from structured.models.llama_cpp import LlamaCppModel, is_installed, load_gguf
 from structured.models.protocol import LanguageModel, Model
 from structured.models.remote_model import connected
-from structured.models.server_form import is_address
+from structured.models.server_api import is_address
 from structured.vocabulary import Vocabulary
 
 if TYPE_CHECKING:

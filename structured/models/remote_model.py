@@ -15,7 +15,7 @@ from structured.errors import ModelError
 from structured.errors.arguments import count, flag, number
 from structured.errors.values import shown
 from structured.models.protocol import Model
-from structured.models.server_form import PORTS, Address, Envelope, ServerAnswer, ServerForm, ServerRequest
+from structured.models.server_api import PORTS, Address, Envelope, ServerAnswer, ServerApi, ServerRequest
 
 _SECONDS = number(lambda value: 0 < value < float("inf"), "a positive number of seconds")
 
@@ -41,18 +41,18 @@ class RemoteModel(Model):
     Attributes:
         name: Its address.
         address: The same, in parts.
-        form: The form of its requests and answers.
+        api: The API of its kind of server: how requests are written, and answers read.
         enforced: Whether the server has to enforce the type.
     """
 
     has_chat_template = True
 
     def __init__(
-        self, address: Address, form: ServerForm, connection: Connection, *, enforced: bool, key_is_given: bool
+        self, address: Address, api: ServerApi, connection: Connection, *, enforced: bool, key_is_given: bool
     ) -> None:
         self.address = address
         self.name = str(address)
-        self.form = form
+        self.api = api
         self.enforced = enforced
         self._connection = connection
         self._key_is_given = key_is_given
@@ -63,7 +63,7 @@ class RemoteModel(Model):
     def __reduce__(self) -> tuple[Any, ...]:
         if self._key_is_given:
             raise pickle.PicklingError(
-                f"{self!r} was given a key, which is not written into a pickle. Set {self.form.key} instead, or "
+                f"{self!r} was given a key, which is not written into a pickle. Set {self.api.key} instead, or "
                 "connect again."
             )
         to = self._connection
@@ -74,29 +74,29 @@ class RemoteModel(Model):
 
         Raises ServerError or, from a server of this library, the error that the request raised there.
         """
-        body = self.form.body(self.address.model, request)
-        answer = self._connection.post(self.form.path, body, self.form.read, stop)
-        return self.form.envelope(request.constraint).opened(answer)
+        body = self.api.body(self.address.model, request)
+        answer = self._connection.post(self.api.path, body, self.api.read, stop)
+        return self.api.envelope(request.constraint).opened(answer)
 
     def stream(self, request: ServerRequest) -> Generator[str, None, ServerAnswer]:
         """Yield the pieces of the text that the server writes, and return all of it. Raises as `answer`.
 
         An answer in an envelope, such as a choice of OpenAI's API, is a single piece.
         """
-        form = self.form
-        body = form.body(self.address.model, request, stream=True)
-        envelope = form.envelope(request.constraint)
+        api = self.api
+        body = api.body(self.address.model, request, stream=True)
+        envelope = api.envelope(request.constraint)
         text, chunks = "", []
 
         def read(lines: Iterator[str]) -> Iterator[tuple[Any, str]]:
-            return ((chunk, form.piece(chunk)) for chunk in form.chunks(lines))
+            return ((chunk, api.piece(chunk)) for chunk in api.chunks(lines))
 
-        for chunk, piece in self._connection.stream(form.path, body, read):
+        for chunk, piece in self._connection.stream(api.path, body, read):
             chunks.append(chunk)
             text += piece
             if piece and envelope == Envelope():
                 yield piece
-        answer = envelope.opened(form.joined(text, chunks))
+        answer = envelope.opened(api.joined(text, chunks))
         if envelope != Envelope():
             yield answer.text
         return answer
@@ -135,9 +135,9 @@ def connect(
         raise TypeError("api_key must be a str, or None for the environment variable.")
     flag("enforced", enforced)
     target = Address.read(address)
-    form, connection = _servers().FORMS[target.server], _servers().Connection
-    key = os.environ.get(form.key) if api_key is None else api_key
-    if form.needs_name and not target.model:
+    api, connection = _servers().SERVER_APIS[target.server], _servers().Connection
+    key = os.environ.get(api.key) if api_key is None else api_key
+    if api.needs_name and not target.model:
         port = PORTS[target.server]
         where = target.host if port is None or ":" in target.host else f"{target.host}:{port}"
         raise ModelError(f"{address!r} names no model. Write {target.server}://{where}/name, as the server calls it.")
@@ -149,13 +149,13 @@ def connect(
     if key is not None and not (key.isascii() and key.isprintable()):
         raise ModelError("The key has characters that no header can have, such as a line break. Correct it.")
     seconds, repetitions = float(_SECONDS("timeout", timeout)), count(0)("retries", retries)
-    connected_to = connection(target, key or None, seconds, repetitions, form.error)
-    return RemoteModel(target, form, connected_to, enforced=enforced, key_is_given=bool(api_key))
+    connected_to = connection(target, key or None, seconds, repetitions, api.error)
+    return RemoteModel(target, api, connected_to, enforced=enforced, key_is_given=bool(api_key))
 
 
 def connected(address: str) -> RemoteModel:
     """Return the model at an address, with the defaults of `connect`: the same each time, so that connections stay."""
-    return _connected_with(address, os.environ.get(_servers().FORMS[Address.read(address).server].key))
+    return _connected_with(address, os.environ.get(_servers().SERVER_APIS[Address.read(address).server].key))
 
 
 @lru_cache(maxsize=16)

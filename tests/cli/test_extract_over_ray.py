@@ -123,7 +123,7 @@ def test_the_records_of_a_cluster_are_on_standard_output(monkeypatch):
             yield from self.actor.answer(list(documents))[0]
 
     monkeypatch.setattr("structured.cli.extract_command.find_spec", lambda _: True)
-    monkeypatch.setattr(ray, "_pool", lambda *options: contextlib.nullcontext(Pool(options[2:])))
+    monkeypatch.setattr(ray, "_actor_pool", lambda *options: contextlib.nullcontext(Pool(options[2:])))
     paths = [f"letters/{number:03}.txt" for number in (7, 8, 99)]
     result = CliRunner().invoke(app, ["extract", *FIELDS, *paths, "--model", str(PACKAGED_MODEL), "--engine", "ray"])
     assert result.exit_code == 1

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from structured import extract_batch
+from structured import JsonSchema, extract_batch
 from structured.errors import OutputError
 from structured.integrations.data_frames import extract_table
 from structured.models import PACKAGED_MODEL
@@ -156,3 +156,36 @@ def test_duckdb_reads_the_result_by_its_name() -> None:
     people = extract_table(relation, "text", Person, model=ScriptedModel('{"name": "Ana", "age": 31}'), progress=False)
     assert people.num_rows == 1
     assert duckdb.sql("SELECT name, age + 1 FROM people WHERE error IS NULL").fetchall() == [("Ana", 32)]
+
+
+ITEM = {
+    "type": "object",
+    "properties": {"price": {"type": "number"}},
+    "required": ["price"],
+    "additionalProperties": False,
+}
+
+
+@pytest.mark.parametrize(
+    ("schema", "script", "column"),
+    [
+        (ITEM, '{"price": 9999999999999999}', "new_price"),
+        ({"type": "array", "items": ITEM}, '[{"price": 3}, {"price": 9999999999999998}]', "new_value[1].price"),
+    ],
+)
+def test_an_integer_that_a_float_column_rounds_is_an_error_of_its_column(
+    schema: dict[str, Any], script: str, column: str
+) -> None:
+    """Beyond 2**53, where pyarrow and pandas draw the line as well: behind it a float stands for several integers."""
+    frame = pyarrow.table({"text": ["a"]})
+    found = extract_table(frame, "text", JsonSchema(schema), prefix="new_", model=ScriptedModel(script)).to_pylist()
+    message = found[0]["new_error"]["message"]
+    assert message.startswith(f"The column {column} cannot hold 999999999999999")
+    assert "integers up to 2**53" in message
+    assert message.endswith(" Bound the field, or pass output=…, whose records have all values.")
+
+
+def test_integers_that_floats_hold_are_held() -> None:
+    model = ScriptedModel(f'{{"price": {2**53}}}')
+    found = extract_table(pyarrow.table({"text": ["a"]}), "text", JsonSchema(ITEM), model=model).to_pylist()
+    assert (found[0]["price"], found[0]["error"]) == (2**53, None)

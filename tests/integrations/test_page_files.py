@@ -22,7 +22,7 @@ from structured import Extractor
 from structured.errors import PromptError
 from structured.extraction.documents.files import page_images, read_file
 from structured.integrations import ocr
-from structured.integrations.ocr import Line, laid_out
+from structured.integrations.ocr import RecognisedLine, lines_to_page_text
 from structured.integrations.page_files import _on_white
 from structured.models import ScriptedModel
 from structured.results.evidence import Box, Layout
@@ -117,12 +117,14 @@ def test_a_span_has_a_box_for_each_line_of_its_words(sizes: list[int], data: st.
         assert any(one.around(box) == one for one in boxes)
 
 
-def line(text: str, left: float, top: float, turn: float = 0.0) -> Line:
+def line(text: str, left: float, top: float, turn: float = 0.0) -> RecognisedLine:
     """Return a line of letters of 10 by 20 pixels, on a page that is turned."""
     right, bottom = left + 10 * len(text), top + 20
     corners = np.array([[left, top], [right, top], [right, bottom], [left, bottom]], float)
     cosine, sine = math.cos(turn), math.sin(turn)
-    return Line(text, 1.0, corners @ np.array([[cosine, sine], [-sine, cosine]]), [(text, (0.0, 0.0, 1.0, 1.0))])
+    return RecognisedLine(
+        text, 1.0, corners @ np.array([[cosine, sine], [-sine, cosine]]), [(text, (0.0, 0.0, 1.0, 1.0))]
+    )
 
 
 @pytest.mark.parametrize("turn", [0, 0.05, -0.05])
@@ -132,13 +134,13 @@ def test_rows_are_read_across_and_columns_of_text_down(turn: float) -> None:
         line(text, x, 30 * row, turn) for row in range(6) for x, text in ((0, f"item {row}"), (500, f"{row}.50"))
     ]
     random.Random(1).shuffle(figures)
-    assert laid_out(figures).text == "\n".join(f"item {row}\t{row}.50" for row in range(6))
+    assert lines_to_page_text(figures).text == "\n".join(f"item {row}\t{row}.50" for row in range(6))
     sides = {0: "on the left, line number", 450: "and on the right, line number"}
     texts = [line(f"{text} {row}", x, 30 * row + 40, turn) for row in range(6) for x, text in sides.items()]
     texts.append(line("A heading that goes over both of the columns of text", 100, 0, turn))
     random.Random(1).shuffle(texts)
     down = [f"{text} {row}" for text in sides.values() for row in range(6)]
-    assert laid_out(texts).text.split("\n") == ["A heading that goes over both of the columns of text", *down]
+    assert lines_to_page_text(texts).text.split("\n") == ["A heading that goes over both of the columns of text", *down]
 
 
 @pytest.mark.parametrize("mode", ["1", "L", "LA", "P", "PA", "RGB", "RGBA", "CMYK", "YCbCr", "I", "I;16", "F"])

@@ -306,14 +306,14 @@ ASKED: dict[str, Any] = {"messages": [{"role": "user", "content": "a"}]}
 EMPTY: list[Any] = [{"role": "user", "content": " "}]
 
 WRONG = {
-    "no JSON": ("chat/completions", b"{", 400, "no JSON object"),
+    "no JSON": ("chat/completions", b"{", 400, "The body is no JSON: Expecting property name"),
     "deep JSON": ("extract", b'{"text": "a", "schema": ' + b"[" * 10_000 + b"]" * 10_000 + b"}", 400, ""),
     "a member that there is not": ("extract", {"text": "a", "schema": {}, "colour": 1}, 400, "colour: there is no"),
     "a penalty": ("chat/completions", {**ASKED, "frequency_penalty": 1}, 400, "frequency_penalty: penalties are not"),
     "another penalty": ("completions", {"prompt": "a", "repetition_penalty": 1.2}, 400, "penalties are not supported"),
     "a word for true": ("extract", {"text": "a", "schema": {}, "evidence": "yes"}, 400, "evidence: it should be true"),
     "tokens of none": ("chat/completions", {**ASKED, "top_logprobs": 3}, 400, "top_logprobs goes with logprobs: true."),
-    "too many tokens": ("completions", {"prompt": "a", "logprobs": 21}, 400, "logprobs: Input should be less than or"),
+    "too many tokens": ("completions", {"prompt": "a", "logprobs": 21}, 400, "logprobs: it should be at most 20."),
     "a bias": ("chat/completions", {**ASKED, "logit_bias": {"50256": -100}}, 400, "logit_bias: biases are not"),
     "functions": ("chat/completions", {**ASKED, "functions": []}, 400, "functions: functions are not supported. Use t"),
     "reasoning": ("chat/completions", {**ASKED, "reasoning_effort": "low"}, 400, "reasoning_effort: reasoning is not"),
@@ -375,10 +375,21 @@ WRONG = {
         "extract",
         {"text": "a", "schema": json.loads('{"not": ' * 300 + "{}" + "}" * 300)},
         400,
-        "brackets are nested more than 200 deep",
+        "Brackets are nested more than 200 deep",
     ),
     "a large top_k": ("regex", {"text": "a", "regex": "a", "temperature": 1, "top_k": 2**31}, 400, "top_k"),
-    "no such path": ("nothing", {}, 404, "Not Found"),
+    "no such path": ("nothing", {}, 404, "There is no path /v1/nothing here."),
+    "true for a number": ("chat/completions", {**ASKED, "n": True}, 400, "n: it should be an integer."),
+    "a fraction for a number": ("chat/completions", {**ASKED, "n": 1.0}, 400, "n: it should be an integer."),
+    "a text for a number": ("completions", {"prompt": "a", "best_of": "1"}, 400, "best_of: it should be an integer."),
+    "true for a temperature": ("completions", {"prompt": "a", "temperature": True}, 400, "it should be a number."),
+    "an empty phrase": ("chat/completions", {**ASKED, "stop": ["a", ""]}, 400, "stop[1]: it has too few characters"),
+    "usage of 1": ("completions", {"prompt": "a", "stream_options": {"include_usage": 1}}, 400, "true or false"),
+    "no messages": ("chat/completions", {"messages": []}, 400, "messages: it has too few items: 1 at least."),
+    "a role that is none": ("chat/completions", {"messages": [{"role": "a"}]}, 400, "role: it should be 'system'"),
+    "an array": ("chat/completions", [], 400, "The body is no JSON object."),
+    "nothing": ("chat/completions", b"", 400, "The body is empty. Send a JSON object."),
+    "bytes that are no text": ("extract", b'{"text": "\xff"}', 400, "The body cannot be read as JSON: 'utf-8' codec"),
 }  # fmt: skip
 
 
@@ -393,6 +404,38 @@ def test_what_is_wrong_is_said_in_openais_form(address: str, name: str) -> None:
     assert error.keys() - {"fields"} == {"message", "type", "param", "code"}
     assert said in error["message"]
     assert httpx.get(f"{address}/readyz").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("members", "parameter"),
+    [
+        ({"guided_regex": "(a"}, "guided_regex"),
+        ({"guided_json": {"type": "strin"}}, "guided_json"),
+        ({"guided_json": {"type": "integer", "minimum": 5, "maximum": 4}}, "guided_json"),
+        ({"tools": [WEATHER, WEATHER]}, "tools"),
+    ],
+)
+def test_an_error_names_the_member_with_the_constraint(address: str, members: dict[str, Any], parameter: str) -> None:
+    """Whether it cannot be read, or has no answers."""
+    found = httpx.post(f"{address}/v1/chat/completions", json={**ASKED, **members})
+    assert (found.status_code, found.json()["error"]["param"]) == (400, parameter)
+
+
+def test_another_method_is_refused_with_the_right_one(address: str) -> None:
+    found = httpx.get(f"{address}/v1/chat/completions")
+    assert (found.status_code, found.headers["Allow"]) == (405, "POST")
+    assert found.json()["error"]["message"] == "/v1/chat/completions takes POST, and not GET."
+
+
+def test_null_is_what_is_left_out_in_openais_requests(address: str) -> None:
+    """As in OpenAI's API, whose clients send some of them."""
+    nulls = dict.fromkeys(("n", "stream", "logprobs", "parallel_tool_calls", "stop", "stream_options"))
+    without_bearing = {"prompt_cache_key": "a", "safety_identifier": "b", "store": True, "metadata": {}, "user": "c"}
+    answers = [
+        httpx.post(f"{address}/v1/chat/completions", json={**ASKED, "max_tokens": 3, **members}).json()["choices"]
+        for members in ({}, nulls, without_bearing)
+    ]
+    assert answers[0] == answers[1] == answers[2]
 
 
 @pytest.mark.parametrize(("depth", "status"), [(1, 200), (280, 200), (3000, 422)])

@@ -14,9 +14,9 @@ pytest.importorskip("fastapi", reason="The extra serve has the server.")
 from structured import Extractor
 from structured.decoding.running_batch import RunningBatch
 from structured.extraction.options import Options
-from structured.integrations.server import execution
-from structured.integrations.server.execution import MAX_EXTRACTORS, Extractors, Metrics, Prompts, results_of
+from structured.integrations.server import server_state
 from structured.integrations.server.limits import Admission
+from structured.integrations.server.server_state import MAX_EXTRACTORS, Extractors, Metrics, TokenCounter, results_of
 from structured.models import FunctionModel
 
 TOKENIZER = ByteTokenizer()
@@ -53,12 +53,12 @@ def test_whatever_the_options_a_type_is_prepared_once(running: RunningBatch, ask
     for options in asked:
         if "temperature" in options and "seed" not in options:
             options["seed"] = 0
-        prompts = Prompts(Metrics(running, Admission(1, 1)))
-        asked_for = extractors.find("person", wanted, options).with_options(observe=prompts)
+        counter = TokenCounter(Metrics(running, Admission(1, 1)))
+        asked_for = extractors.find("person", wanted, options).with_options(observe=counter)
         [found] = asked_for.batch(["Ana is 3."], errors="return", progress=False)
         [expected] = Extractor(Person, model=running, **options).batch(["Ana is 3."], errors="return", progress=False)
         assert str(found) == str(expected)
-        assert sum(prompts.tokens.values()) > 0
+        assert sum(counter.prompt_tokens.values()) > 0
     assert len(made) == 1
 
 
@@ -81,7 +81,7 @@ def test_extractors_leave_when_they_take_too_much_memory(
     running: RunningBatch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Those that were not asked for lately; the memory is that which their texts have taken so far."""
-    monkeypatch.setattr(execution, "MAX_MEMORY", 2_000_000)
+    monkeypatch.setattr(server_state, "MAX_EXTRACTOR_BYTES", 2_000_000)
     extractors = Extractors(running)
     favourite = extractors.find("favourite", lambda: int, {})
     made = []
@@ -92,7 +92,7 @@ def test_extractors_leave_when_they_take_too_much_memory(
         assert extractors.find("favourite", lambda: str, {}).output_type is favourite.output_type
     assert all(one.memory > 200_000 for one in made)
     assert sum(one.memory for one in made) > 2 * 2_000_000
-    kept = extractors._kept
+    kept = extractors._extractors
     assert sum(one.memory for one in kept.values()) <= 2_000_000 + made[-1].memory
     assert {"favourite", 11} < kept.keys()
 

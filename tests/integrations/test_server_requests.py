@@ -1,6 +1,7 @@
 """Requests of the server: none is taken for another, and what is no request is refused by what is wrong with it."""
 
 import json
+import re
 from typing import Any
 
 import httpx
@@ -10,7 +11,16 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 from serving import TOKENIZER, served
 
-from structured.integrations.server.request_bodies import ChatRequest, ExtractRequest, RegexRequest
+from structured.integrations.server.request_bodies import (
+    ChatRequest,
+    ChooseRequest,
+    CompletionRequest,
+    ExtractRequest,
+    GrammarRequest,
+    RegexRequest,
+    RequestBody,
+)
+from structured.integrations.server.responses_api import ResponsesRequest
 from structured.models.scripted import ScriptedModel
 
 NUMBERS = st.integers() | st.floats() | st.sampled_from([0, 0.0, -0.0, 1, 1.0, 1e308])
@@ -63,6 +73,36 @@ def written(value: Any) -> str | None:
     except ValueError:
         return None
     return text
+
+
+INTEGERS = [
+    (kind, name)
+    for kind in (
+        ChatRequest,
+        ChooseRequest,
+        CompletionRequest,
+        ExtractRequest,
+        GrammarRequest,
+        RegexRequest,
+        ResponsesRequest,
+    )
+    for name, field in kind.model_fields.items()
+    if re.search(r"\bint\b", str(field.annotation))
+]
+
+
+@pytest.mark.parametrize(("kind", "name"), INTEGERS)
+@pytest.mark.parametrize("value", [True, False, 1.0, "1"])
+def test_only_an_integer_is_an_integer(kind: type[RequestBody], name: str, value: Any) -> None:
+    """As OpenAI's server has it: Python takes true for 1, and Pydantic 1.0 and "1"."""
+    with pytest.raises(ValidationError) as caught:
+        kind.model_validate({name: value})
+    assert "int_type" in [fault["type"] for fault in caught.value.errors() if fault["loc"][0] == name]
+
+
+def test_each_kind_of_request_has_integers() -> None:
+    assert {"n", "seed", "top_k", "max_tokens", "top_logprobs", "best_of", "logprobs"} <= {name for _, name in INTEGERS}
+    assert len(INTEGERS) >= 20
 
 
 @pytest.fixture(scope="module")

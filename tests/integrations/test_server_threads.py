@@ -9,7 +9,7 @@ pytest.importorskip("fastapi", reason="The extra serve has the server.")
 import uvicorn
 
 from structured.integrations.server.limits import Limits
-from structured.integrations.server.workers import Service
+from structured.integrations.server.workers import ServerConfig
 from structured.models import FunctionModel, LanguageModel
 
 TOKENIZER = ByteTokenizer()
@@ -33,8 +33,8 @@ def test_products_have_one_thread_unless_the_environment_says_otherwise(
         monkeypatch.setenv("OMP_NUM_THREADS", environment)
     served: list[set[int]] = []
     monkeypatch.setattr(uvicorn.Server, "run", lambda _: served.append(threads()))
-    service = Service(model, dict, Limits(), api_key=None, host="127.0.0.1", port=0, is_quiet=True)
+    config = ServerConfig(model, dict, Limits(), api_key=None, host="127.0.0.1", port=0, is_quiet=True)
     with threadpool_limits(2, "blas"):
-        service.serve({})
+        config.serve({})
         assert served == [{used}]
         assert threads() == {2}

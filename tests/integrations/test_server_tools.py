@@ -208,6 +208,7 @@ def test_results_stand_under_their_calls(name: str) -> None:
         ({"role": "user", "content": "a", "tool_calls": [CALL]}, "only the assistant has tool_calls"),
         ({"role": "assistant"}, "content is missing"),
         ({"role": "assistant", "content": "a", "refusal": "no"}, "refusal"),
+        ({**SAID, "tool_calls": [CALL, CALL]}, "Two calls have the id 'call_1', by which results name theirs"),
     ],
 )
 def test_turns_that_are_none_are_refused(turn: dict[str, Any], said: str) -> None:

@@ -1,4 +1,4 @@
-"""The work of a server: who comes, waits, hangs up and is cancelled leaves every place as it was."""
+"""The threads of a server: who comes, waits, hangs up and is cancelled leaves every place as it was."""
 
 import asyncio
 import threading
@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("fastapi", reason="The extra serve has the server.")
 
-from structured.integrations.server.limits import Limits, Work
+from structured.integrations.server.limits import Limits, RequestThreads
 from structured.integrations.server.request_errors import RequestError
 
 
@@ -32,21 +32,21 @@ def test_a_cancelled_request_gives_its_place_back(steps: int, waits: bool) -> No
     """Whichever step of the event loop it is cancelled in: before its turn, as its turn comes, or while it runs."""
 
     async def scenario() -> None:
-        work, may_end = Work(Limits(running=1)), threading.Event()
+        threads, may_end = RequestThreads(Limits(running=1)), threading.Event()
         if waits:
-            first = asyncio.ensure_future(work.done(REQUEST, may_end.wait))
-            await until(lambda: work.admission.free == 0)
-        cancelled = asyncio.ensure_future(work.done(REQUEST, lambda: None))
+            first = asyncio.ensure_future(threads.run(REQUEST, may_end.wait))
+            await until(lambda: threads.admission.free_threads == 0)
+        cancelled = asyncio.ensure_future(threads.run(REQUEST, lambda: None))
         if waits:
-            await until(lambda: work.admission.waiting == 1)
+            await until(lambda: threads.admission.waiting == 1)
             may_end.set()
             await first
         for _ in range(steps):
             await asyncio.sleep(0)
         cancelled.cancel()
         await asyncio.gather(cancelled, return_exceptions=True)
-        await until(lambda: work.admission.free == 1)
-        assert await work.done(REQUEST, lambda: "next") == "next"
+        await until(lambda: threads.admission.free_threads == 1)
+        assert await threads.run(REQUEST, lambda: "next") == "next"
 
     asyncio.run(scenario())
 
@@ -56,23 +56,23 @@ def test_who_waits_when_the_server_ends_is_told_so(steps: int) -> None:
     """As who comes later is, and who has just been let in; what runs is finished."""
 
     async def scenario() -> None:
-        work, ends = Work(Limits(running=2)), [threading.Event(), threading.Event()]
-        running = [asyncio.ensure_future(work.done(REQUEST, one.wait)) for one in ends]
-        await until(lambda: work.admission.free == 0)
-        waiting = [asyncio.ensure_future(work.done(REQUEST, lambda: None)) for _ in range(2)]
-        await until(lambda: work.admission.waiting == 2)
+        threads, ends = RequestThreads(Limits(running=2)), [threading.Event(), threading.Event()]
+        running = [asyncio.ensure_future(threads.run(REQUEST, one.wait)) for one in ends]
+        await until(lambda: threads.admission.free_threads == 0)
+        waiting = [asyncio.ensure_future(threads.run(REQUEST, lambda: None)) for _ in range(2)]
+        await until(lambda: threads.admission.waiting == 2)
         if steps:
             ends[0].set()
             await running[0]  # and one of those that wait is let in
         for _ in range(steps):
             await asyncio.sleep(0)
-        work.close()
+        threads.close()
         for one in ends:
             one.set()
         assert await asyncio.gather(*running) == [True, True]
-        for one in await asyncio.gather(*waiting, work.done(REQUEST, lambda: None), return_exceptions=True):
+        for one in await asyncio.gather(*waiting, threads.run(REQUEST, lambda: None), return_exceptions=True):
             assert one is None or (isinstance(one, RequestError) and one.status == 503), one
-        assert work.admission.free == 2
+        assert threads.admission.free_threads == 2
 
     asyncio.run(scenario())
 

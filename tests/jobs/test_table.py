@@ -108,3 +108,19 @@ def test_what_no_file_can_be_called_is_refused(tmp_path: Path, name: str) -> Non
     for call in calls:
         with pytest.raises(OutputError, match="has a character that no path can have"):
             call()
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_a_column_whose_name_is_no_utf8_has_its_escapes(tmp_path: Path, ending: str) -> None:
+    """Names of objects come from documents. One that is spelled like the escapes keeps its own cells."""
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path = results(tmp_path / "out.jsonl", [{"\ud800": 1, "\\ud800": 2}])
+    table = write_table(path, tmp_path / f"out.{ending}")
+    if ending == "csv":
+        head, row = table.read_text(encoding="utf-8").splitlines()
+        names, cells = head.split(","), row.split(",")
+    else:
+        found = parquet.ParquetFile(table).read()
+        names, cells = found.column_names, [str(column[0]) for column in found.columns]
+    assert [name for name in names if "ud800" in name] == names[1:]
+    assert cells[1:] == ["1", "2"]

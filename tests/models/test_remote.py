@@ -43,9 +43,9 @@ from structured.automata.byte_automaton import accepts_text
 from structured.errors import BatchError, GenerationError, ModelError, PatternError, SchemaError, ServerError
 from structured.extraction import Draft, Options, remote_task
 from structured.integrations.model_servers import connection
-from structured.integrations.model_servers.forms import VllmForm, pattern_to_gbnf, words_to_gbnf
+from structured.integrations.model_servers.server_apis import VllmApi, pattern_to_gbnf, words_to_gbnf
 from structured.models import connect
-from structured.models.server_form import Address, Envelope, ServerAnswer, wrapped
+from structured.models.server_api import Address, Envelope, ServerAnswer, wrapped
 from structured.output_types.remote_constraints import JsonConstraint, RegexConstraint, constraint_of
 from structured.output_types.resolve import resolve_type
 
@@ -97,7 +97,7 @@ def _schemas() -> st.SearchStrategy[Any]:
 
 @pytest.fixture(autouse=True)
 def _no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connection, "FIRST_WAIT", 0.001)
+    monkeypatch.setattr(connection, "FIRST_WAIT_SECONDS", 0.001)
     for name in ("OPENAI_API_KEY", "VLLM_API_KEY", "OLLAMA_API_KEY", "LLAMA_API_KEY", "SGLANG_API_KEY"):
         monkeypatch.delenv(name, raising=False)
 
@@ -588,7 +588,7 @@ def test_what_a_server_says_is_printed_and_not_done(reply: Callable[[str], Reply
     with double(reply("\x1b" + said)) as made:
         asked = connect(made.address("vllm"))._connection
         with pytest.raises(ServerError, match=r"\\x1b") as caught:
-            list(asked.stream("/", {}, VllmForm().chunks))
+            list(asked.stream("/", {}, VllmApi().chunks))
     assert str(caught.value).isprintable()
 
 
@@ -610,7 +610,7 @@ def test_a_busy_server_that_names_no_time_is_asked_again_after_growing_ones(said
 @given(st.text(st.characters(codec="latin-1")))
 @example("0\x1f")
 def test_what_a_server_says_of_a_time_is_seconds_or_nothing(said: str) -> None:
-    seconds = connection._seconds(said)
+    seconds = connection._retry_after_seconds(said)
     assert seconds is None or seconds >= 0
 
 
@@ -802,7 +802,9 @@ def test_a_key_is_sent_and_shown_nowhere(monkeypatch: pytest.MonkeyPatch, capfd:
     assert not any(KEY in one for one in shown)
 
 
-@pytest.mark.parametrize("before", range(connection.SHOWN - len(KEY) - 10, connection.SHOWN + 2))
+@pytest.mark.parametrize(
+    "before", range(connection.MAX_SHOWN_CHARACTERS - len(KEY) - 10, connection.MAX_SHOWN_CHARACTERS + 2)
+)
 def test_no_part_of_a_key_is_shown_where_a_message_is_cut(before: int) -> None:
     echo = Reply({"error": {"message": f"{'x' * before} Bearer {KEY}"}}, 400)
     with double(echo) as made, pytest.raises(ServerError) as caught:

@@ -13,7 +13,7 @@ from servers import Reply, chat, double, events
 
 from structured import Extractor
 from structured.errors import ServerError
-from structured.integrations.model_servers.connection import LONGEST_ANSWER
+from structured.integrations.model_servers.connection import MAX_ANSWER_BYTES
 from structured.models import connect
 
 pytest.importorskip("httpx", reason="The extra remote asks servers.")
@@ -104,7 +104,7 @@ def test_a_server_that_reads_slowly_is_not_waited_for() -> None:
 @pytest.mark.parametrize("status", [b"200 OK", b"400 Bad"])
 def test_an_answer_of_any_length_is_not_read(status: bytes, is_stream: bool) -> None:
     head = b"HTTP/1.1 " + status + b"\r\nTransfer-Encoding: chunked\r\n\r\n"
-    told = f"sent more than {LONGEST_ANSWER:,} bytes"
+    told = f"sent more than {MAX_ANSWER_BYTES:,} bytes"
     with (
         sending(forever(b"100000\r\n" + b" " * 2**20 + b"\r\n", head)) as address,
         pytest.raises(ServerError, match=told),

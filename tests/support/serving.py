@@ -24,7 +24,7 @@ openai = pytest.importorskip("openai", reason="The extra test has OpenAI's clien
 uvicorn = pytest.importorskip("uvicorn", reason="The extra serve runs a server.")
 
 from structured.integrations.server.app import create_app  # noqa: E402  once there is FastAPI
-from structured.integrations.server.connections import connections  # noqa: E402
+from structured.integrations.server.connections import connection_class  # noqa: E402
 from structured.integrations.server.limits import Limits  # noqa: E402
 
 TOKENIZER = ByteTokenizer()
@@ -37,7 +37,7 @@ def served(model: Any = None, *, send_buffer: int | None = None, **options: Any)
         if send_buffer is not None:  # of the connections that it accepts
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, send_buffer)
         listening.bind(("127.0.0.1", 0))
-        protocol = connections(options.get("limits", Limits()).patience)
+        protocol = connection_class(options.get("limits", Limits()).patience)
         config = uvicorn.Config(
             create_app(model, **options), http=protocol, log_level="warning", timeout_graceful_shutdown=30
         )

@@ -15,32 +15,32 @@ from weakref import finalize
 
 from structured.errors import ModelError, ServerError, StructuredError
 from structured.errors.values import printable
-from structured.models.server_form import Address, Failed, Unreadable
+from structured.models.server_api import Address, Failed, Unreadable
 
 if TYPE_CHECKING:
     import httpx
 
 T = TypeVar("T")
 
-AGAIN = frozenset({429, 502, 503, 504})
-"""Statuses after which a server may answer a little later."""
+RETRIED_STATUSES = frozenset({429, 502, 503, 504})
+"""Statuses after which a request is sent again: the server may answer a little later."""
 
-FIRST_WAIT, LONGEST_WAIT = 0.5, 60.0
+FIRST_WAIT_SECONDS, MAX_WAIT_SECONDS = 0.5, 60.0
 """Seconds before the first repetition, and before any: a server that asks for more gets no other request."""
 
 CONNECT_SECONDS = 10.0
 
-SHOWN = 400
+MAX_SHOWN_CHARACTERS = 400
 """Characters of a server's message that an error shows."""
 
-LONGEST_ANSWER = 2**26
+MAX_ANSWER_BYTES = 2**26
 """Bytes of an answer: a token takes up to 500 in a stream with probabilities, and models write up to 2**17 of them."""
 
-SENT_AT_ONCE = 2**16
-"""Bytes of a request that are sent between two looks at the clock."""
+WRITE_BYTES = 2**16
+"""Bytes of a request that are written between two checks of the time that is left."""
 
 
-class TooLong(Exception):  # noqa: N818  the answer is
+class AnswerTooLongError(Exception):
     """An answer of more bytes than any model writes."""
 
 
@@ -53,7 +53,7 @@ class ResponseLimits:
 
     def __init__(self, seconds: float) -> None:
         self._end = time.monotonic() + seconds
-        self._bytes = LONGEST_ANSWER
+        self._bytes = MAX_ANSWER_BYTES
 
     def seconds(self) -> float:
         """Return the seconds that are left. Raises TimeoutError if there are none."""
@@ -63,10 +63,10 @@ class ResponseLimits:
         return left
 
     def spend(self, size: int) -> None:
-        """Count bytes that were read. Raises TooLong if there are more than any answer has."""
+        """Count bytes that were read. Raises AnswerTooLongError if there are more than any answer has."""
         self._bytes -= size
         if self._bytes < 0:
-            raise TooLong
+            raise AnswerTooLongError
 
     @contextmanager
     def paused(self) -> Iterator[None]:
@@ -80,10 +80,10 @@ class ResponseLimits:
     def extensions(self, connect_seconds: float) -> dict[str, Any]:
         """Return the extensions of a request of HTTPX that apply the limits to head and body of the answer."""
         seconds = {"connect": connect_seconds, "read": self, "write": self, "pool": None}
-        return {"timeout": seconds, "trace": _limit}
+        return {"timeout": seconds, "trace": _limit_reads_and_writes}
 
 
-def _limit(event: str, info: Mapping[str, Any]) -> None:  # noqa: ARG001  called by name for each event
+def _limit_reads_and_writes(event: str, info: Mapping[str, Any]) -> None:  # noqa: ARG001  called by name
     """Let a new connection apply the limits of its requests, which it gets in place of timeouts."""
     stream: Any = info.get("return_value")
     if not hasattr(stream, "start_tls"):  # a NetworkStream of HTTPCore
@@ -91,16 +91,16 @@ def _limit(event: str, info: Mapping[str, Any]) -> None:  # noqa: ARG001  called
     read, write = stream.read, stream.write
 
     def read_some(max_bytes: int, timeout: Any = None) -> bytes:
-        is_ours = isinstance(timeout, ResponseLimits)
-        data: bytes = read(max_bytes, timeout.seconds() if is_ours else timeout)
-        if is_ours:
+        is_limited = isinstance(timeout, ResponseLimits)
+        data: bytes = read(max_bytes, timeout.seconds() if is_limited else timeout)
+        if is_limited:
             timeout.spend(len(data))
         return data
 
     def write_all(buffer: bytes, timeout: Any = None) -> None:
-        for start in range(0, len(buffer), SENT_AT_ONCE):
+        for start in range(0, len(buffer), WRITE_BYTES):
             seconds = timeout.seconds() if isinstance(timeout, ResponseLimits) else timeout
-            write(buffer[start : start + SENT_AT_ONCE], seconds)
+            write(buffer[start : start + WRITE_BYTES], seconds)
 
     stream.read, stream.write = read_some, write_all
 
@@ -134,10 +134,10 @@ class Connection:
         """
 
         def ask() -> T:
-            with closing(self._begun(path, body, ResponseLimits(self.timeout))) as response:
+            with closing(self._open_response(path, body, ResponseLimits(self.timeout))) as response:
                 return read(json.loads(_content(response)))
 
-        return self._repeated(ask, stop or Event())
+        return self._retry(ask, stop or Event())
 
     def stream(self, path: str, body: Any, read: Callable[[Iterator[str]], Iterator[T]]) -> Iterator[T]:
         """Send a request, and yield the lines of its answer, as they arrive and as `read` reads them. Raises as `post`.
@@ -147,9 +147,9 @@ class Connection:
 
         def begin() -> "tuple[httpx.Response, ResponseLimits]":
             limits = ResponseLimits(self.timeout)
-            return self._begun(path, body, limits), limits
+            return self._open_response(path, body, limits), limits
 
-        response, limits = self._repeated(begin, Event())
+        response, limits = self._retry(begin, Event())
         try:
             with self._errors():
                 for part in read(_lines(response.iter_raw())):
@@ -162,14 +162,14 @@ class Connection:
     def _connect_seconds(self) -> float:
         return min(CONNECT_SECONDS, self.timeout)
 
-    def _sent(self, method: str, path: str, body: Any, limits: ResponseLimits) -> "httpx.Response":
+    def _send(self, method: str, path: str, body: Any, limits: ResponseLimits) -> "httpx.Response":
         """Return the response to a request, of which the head has arrived."""
         extensions = limits.extensions(self._connect_seconds)
         request = self._client.build_request(method, path, json=body, extensions=extensions)
         return self._client.send(request, stream=True)
 
-    def _begun(self, path: str, body: Any, limits: ResponseLimits) -> "httpx.Response":
-        response = self._sent("POST", path, body, limits)
+    def _open_response(self, path: str, body: Any, limits: ResponseLimits) -> "httpx.Response":
+        response = self._send("POST", path, body, limits)
         try:
             self._check(response)
         except BaseException:
@@ -177,15 +177,15 @@ class Connection:
             raise
         return response
 
-    def _repeated(self, ask: Callable[[], T], stop: Event) -> T:
+    def _retry(self, ask: Callable[[], T], stop: Event) -> T:
         attempt = 0
         while True:
             try:
                 with self._errors():
                     return ask()
             except ServerError as error:
-                wait = _wait(error, attempt)
-                if not error.is_passing or attempt >= self.retries or wait > LONGEST_WAIT or stop.wait(wait):
+                wait = _seconds_to_wait(error, attempt)
+                if not error.is_passing or attempt >= self.retries or wait > MAX_WAIT_SECONDS or stop.wait(wait):
                     raise
             attempt += 1
 
@@ -193,40 +193,41 @@ class Connection:
     def _errors(self) -> Iterator[None]:
         """Raise ServerError for the errors of HTTP, and for an answer in another form."""
         httpx = _httpx()
-        where = f"The server at {self.address.url}"
+        server = f"The server at {self.address.url}"
         try:
             yield
         except (httpx.ConnectError, httpx.ConnectTimeout) as error:
             raise self._error(
-                f"{where} cannot be reached: {self._shown(error)}. Start it, or correct the host, the port, or +https.",
+                f"{server} cannot be reached: {self._excerpt(error)}. Start it, or correct the host, the port, or "
+                "+https.",
                 is_for_all=True,
             ) from error
         except (httpx.TimeoutException, TimeoutError) as error:
             raise self._error(
-                f"{where} has not answered within {self.timeout:g} seconds. Raise the timeout of connect(…), ask for "
+                f"{server} has not answered within {self.timeout:g} seconds. Raise the timeout of connect(…), ask for "
                 "fewer documents at a time (batch_size), or look at its log."
             ) from error
         except (httpx.ReadError, httpx.WriteError, httpx.RemoteProtocolError) as error:
             raise self._error(
-                f"{where} closed the connection before it had answered: {self._shown(error)}. Look at its log.",
+                f"{server} closed the connection before it had answered: {self._excerpt(error)}. Look at its log.",
                 is_passing=True,
             ) from error
-        except TooLong as error:
+        except AnswerTooLongError as error:
             raise self._error(
-                f"{where} sent more than {LONGEST_ANSWER:,} bytes, and no end of its answer. Look at its log."
+                f"{server} sent more than {MAX_ANSWER_BYTES:,} bytes, and no end of its answer. Look at its log."
             ) from error
         except httpx.HTTPError as error:
-            raise self._error(f"{where} could not be asked: {self._shown(error)}. Look at its log.") from error
+            raise self._error(f"{server} could not be asked: {self._excerpt(error)}. Look at its log.") from error
         except StructuredError:
             raise
         except Failed as error:
             raise self._error(
-                f"{where} failed in the middle of an answer: {self._shown(error)}. Look at its log."
+                f"{server} failed in the middle of an answer: {self._excerpt(error)}. Look at its log."
             ) from None  # a traceback would show it as the server wrote it
         except Exception as error:
             raise self._error(
-                f"{where} answered in a form that is not that of {self.address.server}://: {type(error).__name__}: "
-                f"{self._shown(error)}. Name the right kind of server, or look at its log."
+                f"{server} answered in a form that is not that of {self.address.server}://: {type(error).__name__}: "
+                f"{self._excerpt(error)}. Name the right kind of server, or look at its log."
             ) from error
 
     def _check(self, response: "httpx.Response") -> None:
@@ -247,36 +248,36 @@ class Connection:
         if raised is not None and not (self.key and self.key in f"{text}{error}"):
             raised.add_note(f"It was raised by the server at {self.address.url}.")
             raise raised
-        message = self._shown(_message_of(error))
-        remedy = self._of_model() if status == 404 else _REMEDIES.get(status, "Look at its log.")
+        message = self._excerpt(_message_of(error))
+        remedy = self._model_remedy() if status == 404 else _REMEDIES.get(status, "Look at its log.")
         raise self._error(
             f"The server at {self.address.url} answered {status}{f': {message}' if message else ''}. {remedy}",
             status=status,
-            is_passing=status in AGAIN,
+            is_passing=status in RETRIED_STATUSES,
             is_for_all=status in {401, 403, 404},
-            retry_after=_seconds(response.headers.get("retry-after")),
+            retry_after=_retry_after_seconds(response.headers.get("retry-after")),
         )
 
     def _error(self, problem: str, **facts: Any) -> ServerError:
         return ServerError(self._without_key(problem), address=str(self.address), **facts)
 
-    def _shown(self, message: object) -> str:
+    def _excerpt(self, message: object) -> str:
         """Return a message of the server as an error shows it: without the key, printable, on one line, and cut."""
         text = printable(" ".join(self._without_key(str(message)).split()).rstrip("."))
-        return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
+        return text if len(text) <= MAX_SHOWN_CHARACTERS else f"{text[:MAX_SHOWN_CHARACTERS]}…"
 
     def _without_key(self, text: str) -> str:
         return text.replace(self.key, "…") if self.key else text
 
-    def _of_model(self) -> str:
+    def _model_remedy(self) -> str:
         """Return the remedy where the server does not know the model: the models that it lists, if any."""
         names = ""
         with (
             suppress(Exception),  # an error is on its way already
-            closing(self._sent("GET", "/v1/models", None, ResponseLimits(self._connect_seconds))) as response,
+            closing(self._send("GET", "/v1/models", None, ResponseLimits(self._connect_seconds))) as response,
         ):
             data = json.loads(_content(response))["data"] if response.status_code == 200 else []
-            names = self._shown(", ".join(str(model["id"]) for model in data))
+            names = self._excerpt(", ".join(str(model["id"]) for model in data))
         return f"It has these models: {names}." if names else "Correct the name of the model, or the port."
 
 
@@ -301,19 +302,19 @@ _REMEDIES = {
 }
 
 
-def _wait(error: ServerError, attempt: int) -> float:
+def _seconds_to_wait(error: ServerError, attempt: int) -> float:
     """Return the seconds before a request is repeated."""
     if error.retry_after is not None:
         return error.retry_after
-    return float(min(FIRST_WAIT * 2**attempt, LONGEST_WAIT) * random.uniform(0.5, 1))
+    return float(min(FIRST_WAIT_SECONDS * 2**attempt, MAX_WAIT_SECONDS) * random.uniform(0.5, 1))
 
 
-def _seconds(retry_after: str | None) -> float | None:
+def _retry_after_seconds(retry_after: str | None) -> float | None:
     """Return the seconds of a `Retry-After`, a number or a date (RFC 9110 §10.2.3); None if it is neither."""
     if retry_after is None:
         return None
-    if (said := retry_after.strip()).isdecimal():
-        return float(said)
+    if (text := retry_after.strip()).isdecimal():
+        return float(text)
     try:
         then = parsedate_to_datetime(retry_after)
     except (ValueError, OverflowError):
@@ -323,20 +324,20 @@ def _seconds(retry_after: str | None) -> float | None:
 
 
 def _content(response: "httpx.Response") -> bytes:
-    """Return the body of a response. Raises TimeoutError and TooLong."""
+    """Return the body of a response. Raises TimeoutError and AnswerTooLongError."""
     return b"".join(response.iter_raw())
 
 
 def _lines(pieces: Iterable[bytes]) -> Iterator[str]:
     """Yield the lines of UTF-8, ended by CR and LF alone: JSON may contain U+2028, where `str.splitlines` splits."""
-    begun: list[bytes] = []
+    line_start: list[bytes] = []
     for piece in pieces:
-        *ends, rest = piece.replace(b"\r", b"\n").split(b"\n")
-        for end in ends:
-            yield b"".join([*begun, end]).decode()
-            begun = []
-        begun.append(rest)
-    yield b"".join(begun).decode()
+        *line_ends, next_start = piece.replace(b"\r", b"\n").split(b"\n")
+        for line_end in line_ends:
+            yield b"".join([*line_start, line_end]).decode()
+            line_start = []
+        line_start.append(next_start)
+    yield b"".join(line_start).decode()
 
 
 def _error_in(text: str) -> Any:

@@ -18,10 +18,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from structured.decoding.running_batch import RunningBatch
 from structured.errors import StructuredError
 from structured.extraction.extractor import Extractor
-from structured.integrations.server.execution import Serving
 from structured.integrations.server.limits import Limits
 from structured.integrations.server.request_errors import RequestError, answer_error
 from structured.integrations.server.routes import router
+from structured.integrations.server.server_state import ServerState
 from structured.models import ScriptedModel, load_model
 from structured.output_types.choice import Choice
 from structured.output_types.resolve import resolve_type
@@ -29,10 +29,10 @@ from structured.output_types.resolve import resolve_type
 if TYPE_CHECKING:
     from structured.models.load import ModelSource
 
-OPEN = frozenset({"/", "/health", "/healthz", "/readyz", "/metrics"})
+KEYLESS_PATHS = frozenset({"/", "/health", "/healthz", "/readyz", "/metrics"})
 """The paths that need no key."""
 
-KNOWN = frozenset(route.path for route in router.routes if isinstance(route, APIRoute))
+ROUTE_PATHS = frozenset(route.path for route in router.routes if isinstance(route, APIRoute))
 """The paths that are counted by name."""
 
 
@@ -51,7 +51,7 @@ class RequestChecks:
             return
         started, status = time.perf_counter(), 500
 
-        async def sent(message: Message) -> None:
+        async def send_and_note_status(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
@@ -59,62 +59,64 @@ class RequestChecks:
 
         try:
             self._check(scope)
-            await self.app(scope, self._limited(receive), sent)
+            await self.app(scope, self._limit_body(receive), send_and_note_status)
         except RequestError as error:  # of these checks: the application answers its own
-            await error.response()(scope, receive, sent)
+            await error.response()(scope, receive, send_and_note_status)
         finally:
             self._count(scope, status, time.perf_counter() - started)
 
     def _check(self, scope: Scope) -> None:
         """Raise RequestError for a request that is not handed on."""
         headers = Headers(scope=scope)
-        if _path(scope) not in OPEN and not self._has_key(headers.get("authorization", "")):
-            raise RequestError(401, "A key is needed: Authorization: Bearer KEY.")
+        if _path(scope) not in KEYLESS_PATHS and not self._has_key(headers.get("authorization", "")):
+            problem = "A key is needed: Authorization: Bearer KEY."
+            raise RequestError(401, problem, headers={"WWW-Authenticate": "Bearer"})
         content_type = headers.get("content-type")
         if scope["method"] == "POST" and not _is_json(content_type or ""):
-            given = f"the Content-Type {content_type!r}" if content_type else "no Content-Type"
-            problem = f"The body has {given}; send it with the header Content-Type: application/json."
+            header = f"the Content-Type {content_type!r}" if content_type else "no Content-Type"
+            problem = f"The body has {header}; send it with the header Content-Type: application/json."
             raise RequestError(415, problem)
         length = headers.get("content-length", "0")
         if not length.isdecimal() or int(length) > self.limits.body:
             raise RequestError(413, self._too_large)
 
-    def _limited(self, receive: Receive) -> Receive:
+    def _limit_body(self, receive: Receive) -> Receive:
         """Return a `receive` that refuses a body that is too large or too slow."""
-        read, is_whole, end = 0, False, asyncio.get_running_loop().time() + self.limits.patience
+        size, is_whole = 0, False
+        deadline = asyncio.get_running_loop().time() + self.limits.patience
 
-        async def received() -> Message:
-            nonlocal read, is_whole
+        async def receive_within_limits() -> Message:
+            nonlocal size, is_whole
             try:
-                async with asyncio.timeout_at(None if is_whole else end):
+                async with asyncio.timeout_at(None if is_whole else deadline):
                     message = await receive()
             except TimeoutError as error:
                 problem = f"The body has not come in {self.limits.patience:g} seconds."
                 raise HTTPException(408, problem) from error
             is_whole = not message.get("more_body", False)
-            read += len(message.get("body", b""))
-            if read > self.limits.body:
+            size += len(message.get("body", b""))
+            if size > self.limits.body:
                 raise HTTPException(413, self._too_large)  # which FastAPI hands on
             return message
 
-        return received
+        return receive_within_limits
 
-    def _has_key(self, given: str) -> bool:
+    def _has_key(self, authorization: str) -> bool:
         if self.api_key is None:
             return True
-        return hmac.compare_digest(given.encode(), f"Bearer {self.api_key}".encode())
+        return hmac.compare_digest(authorization.encode(), f"Bearer {self.api_key}".encode())
 
     @property
     def _too_large(self) -> str:
         return f"The body has more than {self.limits.body:,} bytes, which is the limit."
 
     def _count(self, scope: Scope, status: int, seconds: float) -> None:
-        serving = getattr(scope["app"].state, "serving", None) if "app" in scope else None
-        if serving is not None:
+        server = getattr(scope["app"].state, "server", None) if "app" in scope else None
+        if server is not None:
             path = unquote(_path(scope))
-            shown = path if path in KNOWN else "other"
-            serving.metrics.requests.labels(shown, status).inc()
-            serving.metrics.seconds.labels(shown).observe(seconds)
+            label = path if path in ROUTE_PATHS else "other"
+            server.metrics.requests.labels(label, status).inc()
+            server.metrics.seconds.labels(label).observe(seconds)
 
 
 def _path(scope: Scope) -> str:
@@ -159,22 +161,22 @@ def create_app(
     import structured
 
     limits, types = limits or Limits(), dict(types or {})
-    for one in map(resolve_type, types.values()):
-        one.check()
+    for output_type in types.values():
+        resolve_type(output_type).check()
 
     @asynccontextmanager
-    async def life(app: FastAPI) -> AsyncIterator[None]:
-        with RunningBatch(load_model(model), limits.running) as running:
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        with RunningBatch(load_model(model), limits.running) as batch:
             await asyncio.to_thread(_warm_up)
-            serving = app.state.serving = Serving(running, limits, types)
+            server = app.state.server = ServerState(batch, limits, types)
             try:
                 yield
             finally:
-                serving.close()
+                server.threads.close()
 
     app = FastAPI(
         title="structured",
-        lifespan=life,
+        lifespan=lifespan,
         version=structured.__version__,
         docs_url=None,
         redoc_url=None,

@@ -18,10 +18,10 @@ from rich.cells import cell_len
 
 from structured.errors.values import nearest
 
-NAME = "Record"
-"""The name of the type."""
+MODEL_NAME = "Record"
+"""The name of the model that is made."""
 
-_PLAIN: dict[str, Any] = {
+_SIMPLE_TYPES: dict[str, Any] = {
     "str": str,
     "int": int,
     "float": float,
@@ -31,19 +31,19 @@ _PLAIN: dict[str, Any] = {
     "time": time,
     "Decimal": Decimal,
 }
-_GENERIC = {
+_GENERIC_EXAMPLES = {
     "list": "list[str]",
     "dict": "dict[str, int]",
     "Literal": 'Literal["a", "b"]',
     "Optional": "Optional[str]",
     "Union": "Union[str, int]",
 }
-"""Types with arguments, each with an example."""
+"""The types with arguments, by their names, each with an example for messages."""
 
-KNOWN = f"{', '.join(_PLAIN)}, list[…], dict[str, …], Literal[…], Optional[…], and X | Y, X | None"
-"""The types that a list may name, for people."""
+TYPE_NAMES = f"{', '.join(_SIMPLE_TYPES)}, list[…], dict[str, …], Literal[…], Optional[…], and X | Y, X | None"
+"""The types that a list may name, as messages list them."""
 
-_BEFORE, _AFTER = "def _(*,\n", "\n): pass"
+_SOURCE_START, _SOURCE_END = "def _(*,\n", "\n): pass"
 """The text around a list that makes it keyword-only parameters of a function: descriptions may come in any order."""
 
 
@@ -54,7 +54,7 @@ class FieldListError(ValueError):
         self.problem, self.line, self.start, self.end = problem, line, start, end
         before = "".join(character if character == "\t" else " " * cell_len(character) for character in line[:start])
         marks = "^" * max(cell_len(line[start:end]), 1)
-        super().__init__(f"{problem}\n\n  {line}\n  {before}{marks}\n\nTypes are {KNOWN}.")
+        super().__init__(f"{problem}\n\n  {line}\n  {before}{marks}\n\nTypes are {TYPE_NAMES}.")
 
 
 def read_fields(text: str) -> type[BaseModel]:
@@ -72,7 +72,7 @@ def read_fields(text: str) -> type[BaseModel]:
         fields[name] = (reader.type_of(argument.annotation), Field(description=description))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # a field may be called `json`, like a method
-        return create_model(NAME, __config__={"protected_namespaces": ()}, **fields)
+        return create_model(MODEL_NAME, __config__={"protected_namespaces": ()}, **fields)
 
 
 class _Reader:
@@ -83,7 +83,7 @@ class _Reader:
         if not text.strip():
             raise self.error("There is no field. Write name: str, say.")
         try:
-            body = ast.parse(f"{_BEFORE}{text}{_AFTER}").body
+            body = ast.parse(f"{_SOURCE_START}{text}{_SOURCE_END}").body
         except SyntaxError as error:
             raise self._syntax_error(error) from None
         # NUL characters, and brackets beyond all measure.
@@ -97,35 +97,37 @@ class _Reader:
 
     def arguments(self) -> Iterator[tuple[ast.arg, str | None]]:
         """Yield each field with its description."""
-        listed = self.parameters
-        for other in (*listed.posonlyargs, *listed.args, listed.vararg, listed.kwarg):
-            if other is not None:
-                raise self.error("A field is written name: type, without stars.", other)
-        for argument, default in zip(listed.kwonlyargs, listed.kw_defaults, strict=True):
-            match default:
+        parameters = self.parameters
+        for parameter in (*parameters.posonlyargs, *parameters.args, parameters.vararg, parameters.kwarg):
+            if parameter is not None:
+                raise self.error("A field is written name: type, without stars.", parameter)
+        for argument, description_node in zip(parameters.kwonlyargs, parameters.kw_defaults, strict=True):
+            match description_node:
                 case None:
                     yield argument, None
                 case ast.Constant(value=str() as description):
                     yield argument, description
                 case _:
                     problem = "Write the description of the field after =, in quotation marks."
-                    raise self.error(problem, default)
+                    raise self.error(problem, description_node)
 
     def type_of(self, node: ast.expr) -> Any:
         """Return the type of an annotation."""
         match node:
             case ast.Constant(value=None):
                 return None
-            case ast.Name(id=name) if name in _PLAIN:
-                return _PLAIN[name]
-            case ast.Name(id=name) if name in _GENERIC:
-                raise self.error(f"{name} of what? Write {_GENERIC[name]}.", node)
+            case ast.Name(id=name) if name in _SIMPLE_TYPES:
+                return _SIMPLE_TYPES[name]
+            case ast.Name(id=name) if name in _GENERIC_EXAMPLES:
+                raise self.error(f"{name} of what? Write {_GENERIC_EXAMPLES[name]}.", node)
             case ast.Name(id=name):
-                raise self.error(f"{name!r} is no type here.{nearest(name, (*_PLAIN, *_GENERIC))}", node)
+                raise self.error(
+                    f"{name!r} is no type here.{nearest(name, (*_SIMPLE_TYPES, *_GENERIC_EXAMPLES))}", node
+                )
             case ast.BinOp(op=ast.BitOr(), left=left, right=right):
                 return self._union([left, right])
-            case ast.Subscript(value=ast.Name(id=name), slice=inside) if name in _GENERIC:
-                return self._generic(name, inside, node)
+            case ast.Subscript(value=ast.Name(id=name), slice=subscript) if name in _GENERIC_EXAMPLES:
+                return self._generic(name, subscript, node)
             case _:
                 raise self.error("This is no type here.", node)
 
@@ -140,9 +142,9 @@ class _Reader:
             end = start + len(node.arg)
         return FieldListError(problem, line, start, end)
 
-    def _generic(self, name: str, inside: ast.expr, node: ast.expr) -> Any:
-        several = inside.elts if isinstance(inside, ast.Tuple) else [inside]
-        match name, several:
+    def _generic(self, name: str, subscript: ast.expr, node: ast.expr) -> Any:
+        arguments = subscript.elts if isinstance(subscript, ast.Tuple) else [subscript]
+        match name, arguments:
             case "list", [item]:
                 return list[self.type_of(item)]  # type: ignore[misc]  # types are values here
             case "dict", [ast.Name(id="str"), value]:
@@ -152,11 +154,11 @@ class _Reader:
             case "Optional", [item]:
                 return Optional[self.type_of(item)]  # noqa: UP045  as it was written
             case "Union", [_, *_]:
-                return self._union(several)
+                return self._union(arguments)
             case "Literal", [_, *_]:
-                return Literal[tuple(map(self._choice, several))]
+                return Literal[tuple(map(self._choice, arguments))]
             case _:
-                raise self.error(f"Write {_GENERIC[name]}.", node)
+                raise self.error(f"Write {_GENERIC_EXAMPLES[name]}.", node)
 
     def _union(self, alternatives: Iterable[ast.expr]) -> Any:
         return Union[tuple(map(self.type_of, alternatives))]  # noqa: UP007  a tuple of types

@@ -1,4 +1,4 @@
-"""Limits: how much a request may ask for, and how many are answered at a time, in threads beside the event loop."""
+"""Limits of requests: how much each may ask for, and how many are answered at a time, in threads."""
 
 import asyncio
 import itertools
@@ -53,15 +53,15 @@ class Limits:
         )
 
 
-RETRY_AFTER = 2
-"""Seconds after which a client that was turned away may try again."""
+RETRY_AFTER = {"Retry-After": "2"}
+"""The header of errors after which a client may try again, with the seconds until then."""
 
 
 class Admission:
     """Lets requests in, `running` at a time; of those that wait, one of each client in turn. For one event loop."""
 
     def __init__(self, running: int, waiting: int) -> None:
-        self.free = running
+        self.free_threads = running
         self.max_waiting = waiting
         self.is_closed = False
         self._queues: dict[str, deque[asyncio.Future[None]]] = {}
@@ -75,15 +75,15 @@ class Admission:
     def enter(self, client: str) -> "asyncio.Future[None]":
         """Return the turn of a request, which is done when it comes. Raises RequestError if there is none."""
         if self.is_closed:
-            raise shutting_down()
+            raise shutting_down_error()
         turn = asyncio.get_running_loop().create_future()
-        if self.free > 0:
-            self.free -= 1
+        if self.free_threads > 0:
+            self.free_threads -= 1
             turn.set_result(None)
         elif self.waiting < self.max_waiting:
             self._queues.setdefault(client, deque()).append(turn)
         else:
-            raise RequestError(429, f"{self.max_waiting} requests are waiting already.", retry_after=RETRY_AFTER)
+            raise RequestError(429, f"{self.max_waiting} requests are waiting already.", headers=RETRY_AFTER)
         return turn
 
     def give_up(self, client: str, turn: "asyncio.Future[None]") -> None:
@@ -105,7 +105,7 @@ class Admission:
     def leave(self) -> None:
         """Let in the next, if one waits."""
         if not self._queues:
-            self.free += 1
+            self.free_threads += 1
             return
         client = next(iter(self._queues))
         queue = self._queues.pop(client)
@@ -114,54 +114,54 @@ class Admission:
             self._queues[client] = queue  # behind the others
 
 
-def shutting_down() -> RequestError:
+def shutting_down_error() -> RequestError:
     """Return the error of a server that is shutting down."""
-    return RequestError(503, "The server is shutting down.", retry_after=RETRY_AFTER)
+    return RequestError(503, "The server is shutting down.", headers=RETRY_AFTER)
 
 
 T = TypeVar("T")
 
 
-def hung_up() -> RequestError:
+def hung_up_error() -> RequestError:
     """Return the error of a request whose client has gone, with the status that is logged."""
     return RequestError(499, "The client has gone.")
 
 
-class Work:
-    """The threads of a server, and who may have one."""
+class RequestThreads:
+    """The threads that answer requests, each when it is its turn: `running` at a time, one of each client in turn."""
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
         self.admission = Admission(limits.running, limits.waiting)
-        self.threads = ThreadPoolExecutor(limits.running, thread_name_prefix="request")
+        self.pool = ThreadPoolExecutor(limits.running, thread_name_prefix="request")
 
     def close(self) -> None:
         """Refuse new requests and those that wait."""
         self.admission.close()
-        self.threads.shutdown(wait=False)
+        self.pool.shutdown(wait=False)
 
-    async def done(self, request: Request, run: Callable[[], T]) -> T:
+    async def run(self, request: Request, function: Callable[[], T]) -> T:
         """Run a function in a thread when it is the request's turn, and return its result.
 
         If the client hangs up, or time is up, the texts that the function waits for leave the batch. Raises
         RequestError.
         """
-        pieces, leave = await self.streamed(request, lambda: iter([(run(),)]))
+        pieces, leave = await self.stream(request, lambda: iter([(function(),)]))
         try:
             [(result,)] = [piece async for piece in pieces]
         finally:
             leave()
         return result
 
-    async def streamed(
-        self, request: Request, run: Callable[[], Iterator[T]]
+    async def stream(
+        self, request: Request, function: Callable[[], Iterator[T]]
     ) -> tuple[AsyncIterator[T], Callable[[], None]]:
-        """Run an iterator in a thread when it is the request's turn, and return an asynchronous one over its items.
+        """Iterate in a thread when it is the request's turn; return an asynchronous iterator, and `leave`.
 
-        The second part takes the text out of the batch: call it when nobody reads on. A text that takes too long leaves
-        by itself. Raises RequestError for an error before the first item; the iterator raises it for a later one.
+        `leave` takes the text out of the batch: call it when nobody reads on. A text that takes too long leaves by
+        itself. Raises RequestError for an error before the first item; the iterator raises it for a later one.
         """
-        gone = asyncio.ensure_future(_has_hung_up(request))
+        disconnection = asyncio.ensure_future(_has_hung_up(request))
         caller, loop = Caller(), asyncio.get_running_loop()
         pieces: asyncio.Queue[T | None] = asyncio.Queue()
         too_late = RequestError(504, f"The answer took longer than {self.limits.seconds:g} seconds.")
@@ -169,30 +169,30 @@ class Work:
         def pump() -> None:
             try:
                 with caller:
-                    for piece in run():
+                    for piece in function():
                         loop.call_soon_threadsafe(pieces.put_nowait, piece)
             finally:
                 loop.call_soon_threadsafe(pieces.put_nowait, None)
 
         try:
-            await self._admitted(request, gone)
-            thread = loop.run_in_executor(self.threads, pump)
-            thread.add_done_callback(self._over)
-            clock = loop.call_later(self.limits.seconds, caller.leave, too_late)
-            thread.add_done_callback(lambda _: clock.cancel())
-            awaited = asyncio.ensure_future(pieces.get())
-            both: set[asyncio.Future[Any]] = {gone, awaited}
-            await asyncio.wait(both, timeout=self.limits.seconds, return_when=asyncio.FIRST_COMPLETED)
-            if not awaited.done():
-                raise hung_up() if gone.done() else too_late  # noqa: TRY301  handled as an error of the text
-            first = awaited.result()
+            await self._wait_for_turn(request, disconnection)
+            thread = loop.run_in_executor(self.pool, pump)
+            thread.add_done_callback(self._release)
+            timer = loop.call_later(self.limits.seconds, caller.leave, too_late)
+            thread.add_done_callback(lambda _: timer.cancel())
+            next_piece = asyncio.ensure_future(pieces.get())
+            awaited: set[asyncio.Future[Any]] = {disconnection, next_piece}
+            await asyncio.wait(awaited, timeout=self.limits.seconds, return_when=asyncio.FIRST_COMPLETED)
+            if not next_piece.done():
+                raise hung_up_error() if disconnection.done() else too_late  # noqa: TRY301  as an error of the text
+            first = next_piece.result()
             if first is None:
                 await thread
         except BaseException:
             caller.leave()
             raise
         finally:
-            gone.cancel()
+            disconnection.cancel()
 
         async def read() -> AsyncIterator[T]:
             piece = first
@@ -203,22 +203,22 @@ class Work:
 
         return read(), caller.leave
 
-    async def _admitted(self, request: Request, gone: "asyncio.Future[None]") -> None:
+    async def _wait_for_turn(self, request: Request, disconnection: "asyncio.Future[None]") -> None:
         """Wait for the request's turn. Raises RequestError if it does not come, or the client has gone by then."""
         client = request.client.host if request.client else ""  # an address: all clients share one key
         turn = self.admission.enter(client)
         try:
             if not turn.done():
-                await asyncio.wait({gone, turn}, return_when=asyncio.FIRST_COMPLETED)
+                await asyncio.wait({disconnection, turn}, return_when=asyncio.FIRST_COMPLETED)
         except asyncio.CancelledError:
             self.admission.give_up(client, turn)
             raise
         if turn.done() and not self.admission.is_closed:
             return
         self.admission.give_up(client, turn)
-        raise shutting_down() if self.admission.is_closed else hung_up()
+        raise shutting_down_error() if self.admission.is_closed else hung_up_error()
 
-    def _over(self, thread: "asyncio.Future[None]") -> None:
+    def _release(self, thread: "asyncio.Future[None]") -> None:
         self.admission.leave()
         with suppress(asyncio.CancelledError):
             thread.exception()  # it has been read, whether or not somebody waits for it

@@ -5,14 +5,25 @@ ignored. Sources: OpenAI's API reference, "Chat" and "Completions"; vLLM's "Stru
 """
 
 import json
-from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, NamedTuple, Self, TypeAlias
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StrictFloat,
+    StrictInt,
+    field_validator,
+    model_validator,
+)
 
-Json: TypeAlias = dict[str, Any]
+JsonObject: TypeAlias = dict[str, Any]
 ConstraintKind: TypeAlias = Literal["json", "regex", "choice", "grammar", "fields", "constraint", "tools"]
+GUIDED_KINDS: tuple[ConstraintKind, ...] = ("json", "regex", "choice", "grammar")
+"""The kinds that have a member of their own in older requests of vLLM's API, such as `guided_json`."""
 
 MAX_DEPTH = 200
 """The deepest nesting of brackets in a body. Pydantic writes no more than 255."""
@@ -24,83 +35,70 @@ MAX_LOGPROBS = 20
 """The most tokens that are shown beside each token, as in OpenAI's API."""
 
 
-class Constraint(NamedTuple):
-    """A constraint of an answer, and the options of its type."""
+class RequestedConstraint(NamedTuple):
+    """A constraint that a request puts on its answer: what kind it is, its value, and further arguments of its type."""
 
     kind: ConstraintKind
     value: Any
-    options: Mapping[str, Any] = {}
+    type_arguments: Mapping[str, Any] = {}
 
 
-ANY_OBJECT = Constraint("json", {"type": "object"}, {"name": "JSON"})
-"""That of `json_object`."""
+ANY_OBJECT = RequestedConstraint("json", {"type": "object"}, {"name": "JSON"})
+"""The constraint of `json_object`."""
 
 
 class Body(BaseModel):
-    """An object without further members."""
+    """An object of a request. A member that it does not have is refused."""
 
     model_config = ConfigDict(extra="forbid", protected_namespaces=())
 
 
 class RequestBody(Body):
-    """A whole body."""
+    """The whole body of a request."""
+
+    model: str | None = None
+    temperature: StrictFloat | None = Field(None, ge=0, le=2)
+    seed: StrictInt | None = Field(None, ge=0)
+    """Also of a response, which has none in OpenAI's API."""
 
     @model_validator(mode="before")
     @classmethod
-    def _is_json(cls, body: object) -> object:
+    def _check_json(cls, body: object) -> object:
         r"""Refuse NaN, Infinity and lone surrogates, "\ud800", which Python reads and JSON does not have."""
+        if _is_deep(body):
+            raise ValueError(f"Brackets are nested more than {MAX_DEPTH} deep")
         try:
             json.dumps(body, ensure_ascii=False, allow_nan=False).encode()
         except UnicodeEncodeError as error:
             half = error.object[error.start]
-            raise ValueError(f"there is half of a character, the lone surrogate {half!r}") from error
-        except RecursionError as error:
-            raise ValueError("brackets are nested too deeply") from error
+            raise ValueError(f"There is half of a character, the lone surrogate {half!r}") from error
         except ValueError as error:
-            raise ValueError("there is a number that is not finite: NaN, Infinity, or one too large for it") from error
-        if _is_deep(body):
-            raise ValueError(f"brackets are nested more than {MAX_DEPTH} deep")
+            raise ValueError("There is a number that is not finite: NaN, Infinity, or one too large for it") from error
         return body
-
-    @property
-    def characters(self) -> int:
-        """The number of characters of the texts."""
-        return sum(_characters(getattr(self, name, None)) for name in ("messages", "prompt", "text", "documents"))
 
     @property
     def constraint_key(self) -> str:
         """A key of the type and the prompt without the text: requests with the same key share an extractor."""
-        return f"{type(self).__name__} {self.model_dump_json(exclude=_TEXTS | _SAMPLING, by_alias=True)}"
-
-
-def _characters(texts: object) -> int:
-    """Return how many characters a text has, or texts have together; a turn of a chat takes a few more itself."""
-    match texts:
-        case str():
-            return len(texts)
-        case list():
-            return sum(map(_characters, texts))
-        case TextPart():
-            return len(texts.text)
-        case Message():
-            calls = sum(len(one.function.arguments) for one in texts.tool_calls or ())
-            return 16 + calls + _characters(texts.content)
-    return 0
+        return f"{type(self).__name__} {self.model_dump_json(exclude=_KEYLESS_MEMBERS, by_alias=True)}"
 
 
 def _is_deep(body: object) -> bool:
     """Tell whether brackets are nested too deeply."""
     level = [body]
     for _ in range(MAX_DEPTH + 1):
-        parts = [one.values() if isinstance(one, dict) else one for one in level if isinstance(one, dict | list)]
+        parts = [data.values() if isinstance(data, dict) else data for data in level if isinstance(data, dict | list)]
         level = [inner for part in parts for inner in part if isinstance(inner, dict | list)]
         if not level:
             return False
     return True
 
 
-_TEXTS = {"messages", "prompt", "text", "documents", "stream", "stream_options", "user", "metadata", "n", "model"}
-_SAMPLING = {"temperature", "top_p", "top_k", "min_p", "seed", "max_tokens", "max_completion_tokens", "logprobs"}
+_TEXT_MEMBERS = {"messages", "prompt", "text", "documents"}
+_SAMPLING_MEMBERS = {"temperature", "top_p", "top_k", "min_p", "seed", "max_tokens", "max_completion_tokens"}
+_RESPONSE_MEMBERS = {"stream", "stream_options", "n", "model", "logprobs"}
+_IGNORED_MEMBERS = {"metadata", "prompt_cache_key", "safety_identifier", "service_tier", "store", "user"}
+_KEYLESS_MEMBERS = _TEXT_MEMBERS | _SAMPLING_MEMBERS | _RESPONSE_MEMBERS | _IGNORED_MEMBERS
+"""The members on which neither the type nor the prompt without the text depends."""
 
 
 class JsonSchemaFormat(Body):
@@ -108,7 +106,7 @@ class JsonSchemaFormat(Body):
 
     name: str = "answer"
     description: str | None = None
-    schema_: Json | bool = Field(default_factory=dict, alias="schema")
+    schema_: JsonObject | bool = Field(default_factory=dict, alias="schema")
     strict: StrictBool | None = None
 
 
@@ -119,7 +117,7 @@ class ResponseFormat(Body):
     json_schema: JsonSchemaFormat | None = None
 
     @model_validator(mode="after")
-    def _has_its_schema(self) -> Self:
+    def _check_schema(self) -> Self:
         if (self.type == "json_schema") != (self.json_schema is not None):
             raise ValueError("json_schema goes with the type json_schema, and with no other")
         return self
@@ -131,61 +129,80 @@ class StructuredOutputs(Body):
     `{"constraint": {"type": …}}` is what `structured://` sends; see `output_types/described_types.py`.
     """
 
-    json_: Json | str | bool | None = Field(default=None, alias="json")
+    json_: JsonObject | str | bool | None = Field(default=None, alias="json")
     regex: str | None = None
     choice: list[str] | None = None
     grammar: str | None = None
     json_object: StrictBool | None = None
-    constraint: Json | None = None
+    constraint: JsonObject | None = None
 
     @model_validator(mode="after")
-    def _is_one(self) -> Self:
-        if len(self.given) != 1:
+    def _check_one_constraint(self) -> Self:
+        if len(self.constraints) != 1:
             raise ValueError("exactly one of json, regex, choice, grammar, json_object and constraint is needed")
         return self
 
     @property
-    def given(self) -> list[Constraint]:
-        """The constraints."""
+    def constraints(self) -> list[RequestedConstraint]:
+        """The constraints: one, once this is checked."""
         kinds: tuple[ConstraintKind, ...] = ("regex", "choice", "grammar", "constraint")
-        said = [Constraint("json", self.json_), *(Constraint(kind, getattr(self, kind)) for kind in kinds)]
-        return [*(one for one in said if one.value is not None), *([ANY_OBJECT] if self.json_object else [])]
+        members = [("json", self.json_), *((kind, getattr(self, kind)) for kind in kinds)]
+        constraints = [RequestedConstraint(kind, value) for kind, value in members if value is not None]
+        return [*constraints, ANY_OBJECT] if self.json_object else constraints
 
 
-Zero = Annotated[float, Field(ge=0, le=0)]
-One = Annotated[float, Field(ge=1, le=1)]
+Zero = Annotated[StrictFloat, Field(ge=0, le=0)]
+One = Annotated[StrictFloat, Field(ge=1, le=1)]
 """Penalties that change nothing; others are refused."""
+StopPhrase = Annotated[str, Field(min_length=1)]
+
+
+class StreamOptions(Body):
+    """What a stream has beside the text; padding against eavesdroppers is never sent."""
+
+    include_usage: StrictBool = False
+    include_obfuscation: StrictBool = False
 
 
 class OpenAIRequest(RequestBody):
     """Members of all requests of OpenAI's API."""
 
-    model: str | None = None
-    temperature: float | None = Field(None, ge=0, le=2)
-    top_p: float | None = Field(None, gt=0, le=1)
-    seed: int | None = Field(None, ge=0)
-    """Also of a response, which has none in OpenAI's API; as `structured_outputs`, which vLLM has."""
+    top_p: StrictFloat | None = Field(None, gt=0, le=1)
     structured_outputs: StructuredOutputs | None = None
-    stream_options: Json | None = None
+    """As in vLLM's API, also of a response."""
+    stream_options: StreamOptions | None = None
+    metadata: JsonObject | None = None
+    prompt_cache_key: str | None = None
+    safety_identifier: str | None = None
+    service_tier: str | None = None
+    store: StrictBool | None = None
     user: str | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_nulls(cls, body: object) -> object:
+        """Leave out members that are null, which mean their defaults in OpenAI's API: `"n": null` is one answer."""
+        if not isinstance(body, dict):
+            return body
+        return {name: value for name, value in body.items() if value is not None or name not in cls.model_fields}
 
 
 class GenerationRequest(OpenAIRequest):
     """Members of chats and completions."""
 
-    top_k: int | None = Field(None, ge=1, le=2**31 - 1)
-    min_p: float | None = Field(None, ge=0, le=1)
-    n: int = Field(1, ge=1, le=16)
-    max_tokens: int | None = Field(None, ge=1)
-    stop: str | list[str] | None = None
+    top_k: StrictInt | None = Field(None, ge=1, le=2**31 - 1)
+    min_p: StrictFloat | None = Field(None, ge=0, le=1)
+    n: StrictInt = Field(1, ge=1, le=16)
+    max_tokens: StrictInt | None = Field(None, ge=1)
+    stop: StopPhrase | list[StopPhrase] | None = None
     stop_repetition: StrictBool = True
     """As the option of `extract`: the library's own."""
     stream: StrictBool = False
     frequency_penalty: Zero | None = None
     presence_penalty: Zero | None = None
     repetition_penalty: One | None = None
-    logit_bias: Annotated[Json, Field(max_length=0)] | None = None
-    guided_json: Json | str | bool | None = None
+    logit_bias: Annotated[JsonObject, Field(max_length=0)] | None = None
+    guided_json: JsonObject | str | bool | None = None
     guided_regex: str | None = None
     guided_choice: list[str] | None = None
     guided_grammar: str | None = None
@@ -197,21 +214,13 @@ class GenerationRequest(OpenAIRequest):
         return [self.stop] if isinstance(self.stop, str) else self.stop or []
 
     @property
-    def constraints(self) -> dict[str, Constraint]:
+    def constraints(self) -> dict[str, RequestedConstraint]:
         """The constraints of the answer, by the members that have them."""
-        guided = {f"guided_{kind}": Constraint(kind, getattr(self, f"guided_{kind}")) for kind in _GUIDED}
-        said = {member: constraint for member, constraint in guided.items() if constraint.value is not None}
+        guided = {f"guided_{kind}": RequestedConstraint(kind, getattr(self, f"guided_{kind}")) for kind in GUIDED_KINDS}
+        constraints = {member: constraint for member, constraint in guided.items() if constraint.value is not None}
         if self.structured_outputs is not None:
-            [said["structured_outputs"]] = self.structured_outputs.given
-        return said
-
-    @property
-    @abstractmethod
-    def shown_logprobs(self) -> int | None:
-        """How many of the likeliest tokens are shown beside each token; None for no log-probabilities."""
-
-
-_GUIDED: tuple[ConstraintKind, ...] = ("json", "regex", "choice", "grammar")
+            [constraints["structured_outputs"]] = self.structured_outputs.constraints
+        return constraints
 
 
 class TextPart(Body):
@@ -221,14 +230,14 @@ class TextPart(Body):
     text: str
 
 
-def text_alone(*types: str) -> BeforeValidator:
+def text_parts_only(*types: str) -> BeforeValidator:
     """Return a validator of the content of a message that refuses parts of another type than some."""
 
     def check(content: object) -> object:
-        kinds = [one.get("type") for one in content if isinstance(one, dict)] if isinstance(content, list) else []
-        other = next((kind for kind in kinds if not isinstance(kind, str) or kind not in types), None)
-        if other is not None:
-            raise ValueError(f"parts of the type {other} are not supported. Send text alone")
+        for part in content if isinstance(content, list) else ():
+            part_type = part.get("type") if isinstance(part, dict) else None
+            if part_type is not None and not (isinstance(part_type, str) and part_type in types):
+                raise ValueError(f"parts of the type {part_type} are not supported. Send text alone")
         return content
 
     return BeforeValidator(check)
@@ -253,7 +262,7 @@ class Message(Body):
     """A message of a chat; with the role "tool", the result of a call."""
 
     role: Literal["system", "developer", "user", "assistant", "tool"]
-    content: Annotated[str | list[TextPart] | None, text_alone("text")] = None
+    content: Annotated[str | list[TextPart] | None, text_parts_only("text")] = None
     tool_calls: list[ToolCall] | None = None
     tool_call_id: str | None = None
     name: str | None = None
@@ -261,10 +270,10 @@ class Message(Body):
     refusal: None = None
     function_call: None = None
     audio: None = None
-    annotations: Annotated[list[Json], Field(max_length=0)] | None = None
+    annotations: Annotated[list[JsonObject], Field(max_length=0)] | None = None
 
     @model_validator(mode="after")
-    def _is_whole(self) -> Self:
+    def _check_members(self) -> Self:
         if self.tool_calls and self.role != "assistant":
             raise ValueError("only the assistant has tool_calls")
         if (self.tool_call_id is not None) != (self.role == "tool"):
@@ -299,36 +308,32 @@ class ChatRequest(GenerationRequest):
     """`POST /v1/chat/completions`."""
 
     messages: list[Message] = Field(min_length=1)
-    max_completion_tokens: int | None = Field(None, ge=1)
+    max_completion_tokens: StrictInt | None = Field(None, ge=1)
     response_format: ResponseFormat | None = None
-    tools: list[Json] | None = Field(None, min_length=1, max_length=MAX_TOOLS)
+    tools: list[JsonObject] | None = Field(None, min_length=1, max_length=MAX_TOOLS)
     tool_choice: Literal["none", "auto", "required"] | NamedTool | None = None
     parallel_tool_calls: StrictBool = True
     logprobs: StrictBool = False
-    top_logprobs: Annotated[int, Field(ge=0, le=MAX_LOGPROBS)] | None = None
-    store: StrictBool | None = None
-    metadata: Json | None = None
-    service_tier: str | None = None
+    top_logprobs: Annotated[StrictInt, Field(ge=0, le=MAX_LOGPROBS)] | None = None
 
     @property
-    def constraints(self) -> dict[str, Constraint]:
+    def constraints(self) -> dict[str, RequestedConstraint]:
         """As above, with `response_format`."""
-        said = super().constraints
-        given = self.response_format
-        if given is not None and given.json_schema is not None:
-            schema = given.json_schema
-            said["response_format"] = Constraint("json", schema.schema_, {"name": schema.name})
-        elif given is not None and given.type == "json_object":
-            said["response_format"] = ANY_OBJECT
-        return said
+        constraints = super().constraints
+        match self.response_format:
+            case ResponseFormat(json_schema=JsonSchemaFormat(schema_=schema, name=name)):
+                constraints["response_format"] = RequestedConstraint("json", schema, {"name": name})
+            case ResponseFormat(type="json_object"):
+                constraints["response_format"] = ANY_OBJECT
+        return constraints
 
     @property
-    def shown_logprobs(self) -> int | None:
-        """As above, by `logprobs` and `top_logprobs`."""
+    def alternatives_per_token(self) -> int | None:
+        """How many of the likeliest tokens are shown beside each token; None for no log-probabilities."""
         return self.top_logprobs or 0 if self.logprobs else None
 
     @model_validator(mode="after")
-    def _has_its_tools(self) -> Self:
+    def _check_tool_choice(self) -> Self:
         if self.top_logprobs and not self.logprobs:
             raise ValueError("top_logprobs goes with logprobs: true")
         if self.tool_choice not in (None, "none", "auto") and not self.tools:
@@ -341,14 +346,14 @@ class ChatRequest(GenerationRequest):
         return bool(self.tools) and self.tool_choice != "none"
 
     @property
-    def may_answer(self) -> bool:
-        """Whether the answer may also be the one that there would be without tools."""
+    def may_skip_tools(self) -> bool:
+        """Whether the model may also answer as it would without tools."""
         return bool(self.tools) and self.tool_choice in (None, "auto")
 
     @property
     def called_tool(self) -> str | None:
-        """The name of the one tool that is called, whatever the answer: only its arguments are to be written."""
-        if not self.uses_tools or self.may_answer:
+        """The tool that is called in any case, so that only its arguments are written; None if there is none."""
+        if not self.uses_tools or self.may_skip_tools:
             return None
         if isinstance(self.tool_choice, NamedTool):
             return self.tool_choice.function.name
@@ -362,33 +367,30 @@ class CompletionRequest(GenerationRequest):
     """`POST /v1/completions`."""
 
     prompt: str | list[str]
-    logprobs: Annotated[int, Field(ge=0, le=MAX_LOGPROBS)] | None = None
+    logprobs: Annotated[StrictInt, Field(ge=0, le=MAX_LOGPROBS)] | None = None
     echo: Literal[False] = False
-    best_of: Literal[1] = 1
+    best_of: Annotated[StrictInt, Field(ge=1, le=1)] = 1
     suffix: None = None
 
     @field_validator("prompt")
     @classmethod
-    def _has_a_text(cls, value: str | list[str]) -> str | list[str]:
+    def _check_not_empty(cls, value: str | list[str]) -> str | list[str]:
         if value == []:
             raise ValueError("it should have at least one text")
         return value
 
     @property
-    def shown_logprobs(self) -> int | None:
-        """As above, by `logprobs`."""
+    def alternatives_per_token(self) -> int | None:
+        """As in a chat."""
         return self.logprobs
 
 
 class LibraryRequest(RequestBody):
     """Members of all requests of the library's own."""
 
-    model: str | None = None
     instructions: str | None = None
     system: str | None = None
-    temperature: float = Field(0, ge=0, le=2)
-    seed: int | None = Field(None, ge=0)
-    max_tokens: int | None = Field(None, ge=1)
+    max_tokens: StrictInt | None = Field(None, ge=1)
     stop_repetition: StrictBool = True
     evidence: StrictBool = False
 
@@ -396,7 +398,7 @@ class LibraryRequest(RequestBody):
 class ExtractRequest(LibraryRequest):
     """`POST /v1/extract`: a schema, a list of fields, or a type of the server; one document or several."""
 
-    schema_: Json | bool | None = Field(None, alias="schema")
+    schema_: JsonObject | bool | None = Field(None, alias="schema")
     type: str | None = None
     fields: str | None = None
     """Such as `name: str, age: int | None`."""
@@ -407,13 +409,13 @@ class ExtractRequest(LibraryRequest):
 
     @field_validator("grounded", mode="before")
     @classmethod
-    def _are_paths(cls, value: object) -> object:
+    def _check_paths(cls, value: object) -> object:
         if isinstance(value, bool) or (isinstance(value, list) and all(isinstance(path, str) for path in value)):
             return value
         raise ValueError('it should be true, false or a list of paths, such as ["name", "lines[].price"]')
 
     @model_validator(mode="after")
-    def _is_whole(self) -> Self:
+    def _check_members(self) -> Self:
         if sum(one is not None for one in (self.schema_, self.type, self.fields)) != 1:
             raise ValueError("Exactly one of schema, type and fields is needed")
         if (self.text is None) == (self.documents is None):

@@ -24,7 +24,12 @@ from structured.errors import (
 )
 from structured.integrations.error_data import error_to_fields
 
-_TYPES = {400: "invalid_request_error", 401: "authentication_error", 404: "not_found_error", 429: "rate_limit_error"}
+_ERROR_TYPES = {
+    400: "invalid_request_error",
+    401: "authentication_error",
+    404: "not_found_error",
+    429: "rate_limit_error",
+}
 
 STATUSES: Mapping[type[StructuredError], int] = {
     SchemaError: 400,
@@ -41,14 +46,14 @@ STATUSES: Mapping[type[StructuredError], int] = {
 
 @dataclass(eq=False)
 class RequestError(Exception):
-    """Why there is no answer."""
+    """Why a request is not answered."""
 
     status: int
     message: str
     _: KW_ONLY
     parameter: str | None = None
     code: str | None = None
-    retry_after: int | None = None
+    headers: Mapping[str, str] | None = None
     fields: Mapping[str, object] | None = None
 
     def __str__(self) -> str:
@@ -68,48 +73,61 @@ class RequestError(Exception):
 
     def body(self) -> dict[str, object]:
         """Return the error in OpenAI's form; one of the library's that clients raise again has its fields."""
-        kind = _TYPES.get(self.status, "invalid_request_error" if self.status < 500 else "server_error")
-        said: dict[str, object] = {"message": self.message, "type": kind, "param": self.parameter, "code": self.code}
-        return {"error": said if self.fields is None else {**said, "fields": self.fields}}
+        kind = _ERROR_TYPES.get(self.status, "invalid_request_error" if self.status < 500 else "server_error")
+        error: dict[str, object] = {"message": self.message, "type": kind, "param": self.parameter, "code": self.code}
+        return {"error": error if self.fields is None else {**error, "fields": self.fields}}
 
     def response(self) -> JSONResponse:
         """Return the whole answer."""
-        headers = {} if self.retry_after is None else {"Retry-After": str(self.retry_after)}
-        if self.status == 401:
-            headers["WWW-Authenticate"] = "Bearer"
-        return JSONResponse(self.body(), self.status, headers)
+        return JSONResponse(self.body(), self.status, self.headers)
 
 
-async def answer_error(_: Request, error: Exception) -> JSONResponse:
+async def answer_error(request: Request, error: Exception) -> JSONResponse:
     """Answer with an error: of a request, of the library, or of FastAPI where there is no such path or method."""
+    url_path = request.url.path
     match error:
         case RequestError():
             return error.response()
         case StructuredError():
             return RequestError.of(error).response()
         case RequestValidationError():
-            return _invalid(error).response()
+            return _invalid_body_error(error).response()
+        case HTTPException(status_code=404):
+            return RequestError(404, f"There is no path {url_path} here.").response()
+        case HTTPException(status_code=405):
+            allowed = (error.headers or {}).get("Allow", "another method")
+            problem = f"{url_path} takes {allowed}, and not {request.method}."
+            return RequestError(405, problem, headers=error.headers).response()
+        case HTTPException(status_code=400, __cause__=Exception() as cause):  # of the bytes of the body
+            return RequestError(400, f"The body cannot be read as JSON: {cause}.").response()
         case HTTPException():
             return RequestError(error.status_code, str(error.detail)).response()
     return RequestError(500, "The server failed. Its log says where.").response()
 
 
-def _invalid(error: RequestValidationError) -> RequestError:
+def _invalid_body_error(error: RequestValidationError) -> RequestError:
     """Return the error of a request that is not of the form that it should have; the first fault is named."""
     faults = error.errors()
-    places = [_place(one["loc"][1:], error.body, is_missing=one["type"] == "missing") for one in faults]
-    where = max((place for place in places if place.startswith(places[0])), key=len)  # where a union fits best
-    fault = faults[places.index(where)]
-    kind, said = fault["type"], fault["msg"].removeprefix("Value error, ")
-    if kind == "value_error" and not where:  # of the whole body
-        return RequestError(400, f"{said}.")
-    if kind == "json_invalid" or not where:
-        return RequestError(400, f"The body is no JSON object: {said}.")
-    return RequestError(400, f"{where}: {_UNSUPPORTED.get(where) or _SAID.get(kind, said)}.", parameter=where)
+    paths = [_fault_path(fault["loc"][1:], error.body, is_missing=fault["type"] == "missing") for fault in faults]
+    path = max((path for path in paths if path.startswith(paths[0])), key=len)  # where a union fits best
+    fault = faults[paths.index(path)]
+    kind, message = fault["type"], fault["msg"].removeprefix("Value error, ")
+    if path:
+        problem = _MESSAGES[kind].format_map(fault.get("ctx", {})) if kind in _MESSAGES else message
+        problem = _UNSUPPORTED_MEMBERS.get(path, problem)
+        return RequestError(400, f"{path}: {problem}.", parameter=path)
+    match kind:
+        case "value_error":  # of the whole body
+            return RequestError(400, f"{message}.")
+        case "json_invalid":
+            return RequestError(400, f"The body is no JSON: {fault['ctx']['error']}, at character {fault['loc'][-1]}.")
+        case "missing":
+            return RequestError(400, "The body is empty. Send a JSON object.")
+    return RequestError(400, "The body is no JSON object.")
 
 
 _PENALTY = "penalties are not supported. Leave it out"
-_UNSUPPORTED: Mapping[str, str] = {
+_UNSUPPORTED_MEMBERS: Mapping[str, str] = {
     "frequency_penalty": _PENALTY,
     "presence_penalty": _PENALTY,
     "repetition_penalty": _PENALTY,
@@ -124,7 +142,7 @@ _UNSUPPORTED: Mapping[str, str] = {
 }
 """Messages for members that other servers take and this one does not, whatever their values."""
 
-_SAID: Mapping[str, str] = {
+_MESSAGES: Mapping[str, str] = {
     "extra_forbidden": "there is no such member here, and what would be ignored is refused. Leave it out",
     "missing": "it is missing",
     "dict_type": "it should be an object",
@@ -133,16 +151,26 @@ _SAID: Mapping[str, str] = {
     "list_type": "it should be an array",
     "bool_type": "it should be true or false",
     "string_type": "it should be a string",
+    "int_type": "it should be an integer",
+    "float_type": "it should be a number",
+    "literal_error": "it should be {expected}",
+    "greater_than": "it should be more than {gt:g}",
+    "greater_than_equal": "it should be at least {ge:g}",
+    "less_than_equal": "it should be at most {le:,}",
+    "too_short": "it has too few items: {min_length} at least",
+    "too_long": "it has too many items: {max_length} at most",
+    "string_too_short": "it has too few characters: {min_length} at least",
+    "none_required": "it is not supported. Leave it out",
 }
-"""Messages in terms of JSON, in place of Pydantic's in terms of Python."""
+"""Messages in terms of JSON, in place of Pydantic's in terms of Python, with members of their context."""
 
 
-def _place(location: Sequence[int | str], body: object, *, is_missing: bool) -> str:
+def _fault_path(location: Sequence[int | str], body: object, *, is_missing: bool) -> str:
     """Return the path of a fault, `messages[0].content`, without the names of types that Pydantic adds."""
-    path, found = "", body
+    path, value = "", body
     for number, step in enumerate(location, 1):
-        if isinstance(step, int) and isinstance(found, list) and step < len(found):
-            path, found = f"{path}[{step}]", found[step]
-        elif isinstance(found, dict) and (step in found or (is_missing and number == len(location))):
-            path, found = f"{path}.{step}", found.get(step)
+        if isinstance(step, int) and isinstance(value, list) and step < len(value):
+            path, value = f"{path}[{step}]", value[step]
+        elif isinstance(value, dict) and (step in value or (is_missing and number == len(location))):
+            path, value = f"{path}.{step}", value.get(step)
     return path.removeprefix(".")

@@ -14,36 +14,36 @@ from pydantic_core import to_jsonable_python
 
 from structured.decoding.requests import Generation
 from structured.errors import StructuredError
-from structured.integrations.questions import Reply
+from structured.integrations.chat_replies import Reply
 from structured.integrations.server.request_errors import RequestError
 from structured.results.result import Result
 from structured.vocabulary import Vocabulary
 
-IMPOSSIBLE = -9999.0
+LOWEST_LOGPROB = -9999.0
 """The log-probability of a token that the model excludes, as in OpenAI's API: JSON has no infinity."""
 
 
 Piece: TypeAlias = str | tuple[Reply, int]
-"""A piece of the text of a stream; last, the whole answer with the number of tokens of the prompt."""
+"""A piece of the text of a stream; last, the whole reply with the number of tokens of the prompt."""
 
 
 @dataclass(frozen=True, slots=True)
-class AnswerForm(ABC):
-    """How an endpoint writes answers: whole, and as the events of a stream."""
+class ResponseWriter(ABC):
+    """What writes the responses of an endpoint: whole, or as the events of a stream."""
 
     model: str
     vocabulary: Vocabulary
-    logprobs: int | None
-    """How many of the likeliest tokens are shown beside each token; None for no log-probabilities at all."""
+    alternatives_per_token: int | None
+    """How many of the likeliest tokens stand beside each token; None for no log-probabilities at all."""
     id: str = field(default_factory=lambda: uuid4().hex)
     created: int = field(default_factory=lambda: int(time.time()))
 
     @abstractmethod
-    def whole(self, written: Sequence[Reply], prompt_tokens: int) -> dict[str, Any]:
-        """Return the answer to a request."""
+    def to_response(self, replies: Sequence[Reply], prompt_tokens: int) -> dict[str, Any]:
+        """Return the response to a request."""
 
     @abstractmethod
-    def events(self, pieces: Iterable[Piece], *, with_usage: bool) -> Iterator[str]:
+    def to_events(self, pieces: Iterable[Piece], *, with_usage: bool) -> Iterator[str]:
         """Yield the server-sent events of a stream; a RequestError that a piece raises is the last of them."""
 
     def log_probabilities(self, generation: Generation) -> list[dict[str, Any]]:
@@ -52,62 +52,66 @@ class AnswerForm(ABC):
         Tokens that were known without the model have 0, and no others beside them: no other was allowed. The end of
         the prompt is left out where it is written again (token healing), also of a token that goes on into the answer.
         """
-        tokens, shown = self.vocabulary.tokens, self.logprobs or 0
-        sampled = {token.start: token for token in generation.diagnostics.tokens if token.end > token.start}
-        told: list[dict[str, Any]] = []
-        spelled = [tokens[token_id] or b"" for token_id in generation.token_ids]
-        start = -len(generation.thinking.encode())
-        place = len(generation.text.encode()) - sum(map(len, spelled))
-        for token in spelled:
-            healed = max(start - place, 0)
-            if token[healed:] or not token:
-                known = sampled.get(place)
-                one = _weighed(token[healed:], 0.0 if known is None else known.log_probability)
-                others = known.alternatives if known is not None else ()
-                likeliest = [_weighed((tokens[other] or b"")[healed:], share) for other, share in others]
-                told.append({**one, "top_logprobs": likeliest or [one][:shown]})
-            place += len(token)
-        return told
+        vocabulary_tokens = self.vocabulary.tokens
+        sampled_tokens = {token.start: token for token in generation.diagnostics.tokens if token.end > token.start}
+        entries: list[dict[str, Any]] = []
+        tokens = [vocabulary_tokens[token_id] or b"" for token_id in generation.token_ids]
+        answer_start = -len(generation.thinking.encode())
+        start = len(generation.text.encode()) - sum(map(len, tokens))
+        for token in tokens:
+            prompt_bytes = max(answer_start - start, 0)
+            if token[prompt_bytes:] or not token:
+                sampled = sampled_tokens.get(start)
+                entry = _logprob_entry(token[prompt_bytes:], 0.0 if sampled is None else sampled.log_probability)
+                alternatives = [
+                    _logprob_entry((vocabulary_tokens[token_id] or b"")[prompt_bytes:], log_probability)
+                    for token_id, log_probability in (sampled.alternatives if sampled is not None else ())
+                ]
+                entries.append({**entry, "top_logprobs": alternatives or [entry][: self.alternatives_per_token or 0]})
+            start += len(token)
+        return entries
 
 
-def _weighed(token: bytes, log_probability: float) -> dict[str, Any]:
-    shown = max(log_probability, IMPOSSIBLE)
+def _logprob_entry(token: bytes, log_probability: float) -> dict[str, Any]:
+    shown = max(log_probability, LOWEST_LOGPROB)
     return {"token": token.decode(errors="replace"), "logprob": shown, "bytes": list(token)}
 
 
-class ChoiceForm(AnswerForm):
-    """Answers as entries of `choices`, and streams of chunks with one choice each."""
+class ChoicesWriter(ResponseWriter):
+    """Writes replies as entries of `choices`, and streams as chunks with one choice each."""
 
     prefix: ClassVar[str]
     kind: ClassVar[str]
     chunk_kind: ClassVar[str]
 
-    def whole(self, written: Sequence[Reply], prompt_tokens: int) -> dict[str, Any]:
-        """Return the answer to a request."""
-        choices = [{"index": index, **self.content(one), **self._end(one)} for index, one in enumerate(written)]
-        return self._object(self.kind, choices=choices, usage=usage_of(written, prompt_tokens))
+    def to_response(self, replies: Sequence[Reply], prompt_tokens: int) -> dict[str, Any]:
+        """Return the response to a request."""
+        choices = [{"index": index, **self._content(reply), **self._end(reply)} for index, reply in enumerate(replies)]
+        return self._object(self.kind, choices=choices, usage=usage_of(replies, prompt_tokens))
 
-    def events(self, pieces: Iterable[Piece], *, with_usage: bool) -> Iterator[str]:
+    def to_events(self, pieces: Iterable[Piece], *, with_usage: bool) -> Iterator[str]:
         """Yield a chunk for each piece and for the end, perhaps one with the usage, and `[DONE]`."""
-        yield from map(self._chunk, self.opening())
+        if self.first_delta is not None:
+            yield self._chunk(self.first_delta)
         try:
             for piece in pieces:
                 if not isinstance(piece, str):
-                    written, prompt_tokens = piece
-                    yield self._chunk({**self.rest(written), **self._end(written)})
+                    reply, prompt_tokens = piece
+                    yield self._chunk({**self._last_delta(reply), **self._end(reply)})
                     if with_usage:
-                        totals = usage_of([written], prompt_tokens)
+                        totals = usage_of([reply], prompt_tokens)
                         yield event(self._object(self.chunk_kind, choices=[], usage=totals))
                 elif piece:
-                    yield self._chunk(self.piece(piece))
+                    yield self._chunk(self._delta(piece))
         except RequestError as error:
             yield event(error.body())
         yield "data: [DONE]\n\n"
 
-    def _end(self, written: Reply) -> dict[str, Any]:
+    def _end(self, reply: Reply) -> dict[str, Any]:
         """Return why a text ends, and its log-probabilities."""
-        logprobs = None if self.logprobs is None else self.shown(self.log_probabilities(written.generation))
-        return {"logprobs": logprobs, "finish_reason": finish_reason(written), **marks_of_answer(written)}
+        has_logprobs = self.alternatives_per_token is not None
+        logprobs = self._logprobs(self.log_probabilities(reply.generation)) if has_logprobs else None
+        return {"logprobs": logprobs, "finish_reason": finish_reason(reply), **marks_of_reply(reply)}
 
     def _chunk(self, choice: dict[str, Any]) -> str:
         """Return a chunk of a stream with its one choice."""
@@ -118,30 +122,31 @@ class ChoiceForm(AnswerForm):
         head = {"id": f"{self.prefix}-{self.id}", "object": kind, "created": self.created, "model": self.model}
         return {**head, **members}
 
+    @property
+    def first_delta(self) -> dict[str, Any] | None:
+        """The content of the chunk before the text; None where the first chunk has text."""
+        return None
+
     @abstractmethod
-    def content(self, written: Reply) -> dict[str, Any]:
+    def _content(self, reply: Reply) -> dict[str, Any]:
         """Return the content of a whole answer."""
 
     @abstractmethod
-    def opening(self) -> Iterable[dict[str, Any]]:
-        """Return the content of the chunk before the text, if there is one."""
-
-    @abstractmethod
-    def piece(self, text: str) -> dict[str, Any]:
+    def _delta(self, piece: str) -> dict[str, Any]:
         """Return the content of a chunk with a piece of the text."""
 
     @abstractmethod
-    def rest(self, written: Reply) -> dict[str, Any]:
-        """Return the content of the chunk that ends the text: what the pieces did not say."""
+    def _last_delta(self, reply: Reply) -> dict[str, Any]:
+        """Return the content of the last chunk: what the pieces did not say."""
 
     @abstractmethod
-    def shown(self, tokens: list[dict[str, Any]]) -> dict[str, Any]:
-        """Return the log-probabilities of tokens in the form of the endpoint."""
+    def _logprobs(self, entries: list[dict[str, Any]]) -> dict[str, Any]:
+        """Return the log-probabilities of tokens as the endpoint has them."""
 
 
 @dataclass(frozen=True, slots=True)
-class ChatAnswers(ChoiceForm):
-    """That of `/v1/chat/completions`."""
+class ChatWriter(ChoicesWriter):
+    """Writes the responses of `/v1/chat/completions`."""
 
     tool: str | None = None
     """The tool that is called, whose arguments the text of a stream is."""
@@ -150,69 +155,58 @@ class ChatAnswers(ChoiceForm):
     kind = "chat.completion"
     chunk_kind = "chat.completion.chunk"
 
-    def content(self, written: Reply) -> dict[str, Any]:
-        """Return a message."""
-        message: dict[str, Any] = {"role": "assistant", "content": written.text, "refusal": None}
-        if written.calls:
-            message |= {"content": None, "tool_calls": [openai_call(*call) for call in written.calls]}
-        return {"message": message}
-
-    def opening(self) -> Iterable[dict[str, Any]]:
-        """Return the role, and the call whose arguments follow."""
+    @property
+    def first_delta(self) -> dict[str, Any]:
+        """The role, and the call whose arguments follow."""
         delta: dict[str, Any] = {"role": "assistant", "content": ""}
         if self.tool is not None:
             delta |= {"content": None, "tool_calls": [{"index": 0, **openai_call(self.tool, "")}]}
-        return [{"delta": delta}]
+        return {"delta": delta}
 
-    def piece(self, text: str) -> dict[str, Any]:
-        """Return a piece of the content, or of the arguments."""
+    def _content(self, reply: Reply) -> dict[str, Any]:
+        message: dict[str, Any] = {"role": "assistant", "content": reply.text, "refusal": None}
+        if reply.calls:
+            message |= {"content": None, "tool_calls": [openai_call(*call) for call in reply.calls]}
+        return {"message": message}
+
+    def _delta(self, piece: str) -> dict[str, Any]:
         if self.tool is None:
-            return {"delta": {"content": text}}
-        return {"delta": {"tool_calls": [{"index": 0, "function": {"arguments": text}}]}}
+            return {"delta": {"content": piece}}
+        return {"delta": {"tool_calls": [{"index": 0, "function": {"arguments": piece}}]}}
 
-    def rest(self, written: Reply) -> dict[str, Any]:
-        """Return the calls that have not been sent."""
-        if not written.calls or self.tool is not None:
+    def _last_delta(self, reply: Reply) -> dict[str, Any]:
+        if not reply.calls or self.tool is not None:
             return {"delta": {}}
-        calls = [{"index": index, **openai_call(*call)} for index, call in enumerate(written.calls)]
+        calls = [{"index": index, **openai_call(*call)} for index, call in enumerate(reply.calls)]
         return {"delta": {"tool_calls": calls}}
 
-    def shown(self, tokens: list[dict[str, Any]]) -> dict[str, Any]:
-        """Return the tokens as they are."""
-        return {"content": tokens}
+    def _logprobs(self, entries: list[dict[str, Any]]) -> dict[str, Any]:
+        return {"content": entries}
 
 
-class CompletionAnswers(ChoiceForm):
-    """That of `/v1/completions`."""
+class CompletionWriter(ChoicesWriter):
+    """Writes the responses of `/v1/completions`."""
 
     prefix = "cmpl"
     kind = chunk_kind = "text_completion"
 
-    def content(self, written: Reply) -> dict[str, Any]:
-        """Return a text."""
-        return {"text": written.text}
+    def _content(self, reply: Reply) -> dict[str, Any]:
+        return {"text": reply.text}
 
-    def opening(self) -> Iterable[dict[str, Any]]:
-        """Return nothing: the first chunk has text."""
-        return []
+    def _delta(self, piece: str) -> dict[str, Any]:
+        return {"text": piece}
 
-    def piece(self, text: str) -> dict[str, Any]:
-        """Return a piece of the text."""
-        return {"text": text}
-
-    def rest(self, written: Reply) -> dict[str, Any]:  # noqa: ARG002  all of it has been sent
-        """Return no text."""
+    def _last_delta(self, reply: Reply) -> dict[str, Any]:  # noqa: ARG002  all of it has been sent
         return {"text": ""}
 
-    def shown(self, tokens: list[dict[str, Any]]) -> dict[str, Any]:
-        """Return a list for each member of a token."""
-        texts = [one["token"] for one in tokens]
-        likeliest = [{other["token"]: other["logprob"] for other in one["top_logprobs"]} for one in tokens]
+    def _logprobs(self, entries: list[dict[str, Any]]) -> dict[str, Any]:
+        tokens = [entry["token"] for entry in entries]
+        alternatives = [{other["token"]: other["logprob"] for other in entry["top_logprobs"]} for entry in entries]
         return {
-            "tokens": texts,
-            "token_logprobs": [one["logprob"] for one in tokens],
-            "top_logprobs": likeliest if self.logprobs else None,
-            "text_offset": list(itertools.accumulate(map(len, texts[:-1]), initial=0))[: len(texts)],
+            "tokens": tokens,
+            "token_logprobs": [entry["logprob"] for entry in entries],
+            "top_logprobs": alternatives if self.alternatives_per_token else None,
+            "text_offset": list(itertools.accumulate(map(len, tokens[:-1]), initial=0))[: len(tokens)],
         }
 
 
@@ -225,17 +219,17 @@ def marks_of(generations: Sequence[Generation]) -> dict[str, bool]:
     return {name: True for name, holds in marks.items() if holds}
 
 
-def marks_of_answer(answer: Reply) -> dict[str, bool]:
-    """Return the members that mark an answer; free text may end anywhere."""
-    is_free, generation = answer.question.is_free, answer.generation
+def marks_of_reply(reply: Reply) -> dict[str, bool]:
+    """Return the members that mark a reply; free text may end anywhere."""
+    is_free, generation = reply.responder.is_free, reply.generation
     return {} if is_free and generation.shortened else marks_of([generation])
 
 
-def finish_reason(answer: Reply) -> str:
-    """Return why an answer ends: "length" if the model would have written more."""
-    if answer.is_cut_short:
+def finish_reason(reply: Reply) -> str:
+    """Return why a reply ends: "length" if the model would have written more."""
+    if reply.is_cut_short:
         return "length"
-    return "tool_calls" if answer.calls else "stop"
+    return "tool_calls" if reply.calls else "stop"
 
 
 def openai_call(name: str, arguments: str) -> dict[str, Any]:
@@ -243,9 +237,9 @@ def openai_call(name: str, arguments: str) -> dict[str, Any]:
     return {"id": f"call_{uuid4().hex[:24]}", "type": "function", "function": {"name": name, "arguments": arguments}}
 
 
-def usage_of(written: Iterable[Reply], prompt_tokens: int) -> dict[str, int]:
+def usage_of(replies: Iterable[Reply], prompt_tokens: int) -> dict[str, int]:
     """Return how many tokens a request took."""
-    return usage(prompt_tokens, sum(one.generation.written_tokens for one in written))
+    return usage(prompt_tokens, sum(reply.generation.written_tokens for reply in replies))
 
 
 def usage(prompt_tokens: int, completion_tokens: int) -> dict[str, int]:
@@ -264,7 +258,7 @@ def event(data: object) -> str:
 
 def response_of(result: Result[Any], *, evidence: bool) -> Response:
     """Return the answer for one document. Raises RequestError if there is no value, or none that can be written."""
-    return Response(_written(result, evidence=evidence), media_type="application/json")
+    return Response(_result_to_json(result, evidence=evidence), media_type="application/json")
 
 
 def response_of_all(results: Sequence[Result[Any]], *, evidence: bool) -> Response:
@@ -272,20 +266,20 @@ def response_of_all(results: Sequence[Result[Any]], *, evidence: bool) -> Respon
 
     def member(result: Result[Any]) -> str:
         try:
-            return _written(result, evidence=evidence)
+            return _result_to_json(result, evidence=evidence)
         except RequestError as error:
             return json.dumps(error.body())
 
     return Response(f'{{"results": [{", ".join(map(member, results))}]}}', media_type="application/json")
 
 
-def _written(result: Result[Any], *, evidence: bool) -> str:
+def _result_to_json(result: Result[Any], *, evidence: bool) -> str:
     """Return a result as JSON text. Raises RequestError for an error, and for a value that cannot be written so."""
     try:
         value = result.value
     except StructuredError as error:
         raise RequestError.of(error) from error
-    members = {"value": _plain(value), **marks_of(result.generations)}
+    members = {"value": _to_json_data(value), **marks_of(result.generations)}
     if evidence:
         cost = result.usage
         members |= {
@@ -301,7 +295,7 @@ def _written(result: Result[Any], *, evidence: bool) -> str:
         raise RequestError(422, f"The value cannot be written as JSON: {error}.", code="GenerationError") from error
 
 
-def _plain(value: object) -> Any:
+def _to_json_data(value: object) -> Any:
     """Return a value as JSON data; deeply nested data, which Pydantic refuses, as it is."""
     try:
         return to_jsonable_python(value)

@@ -8,22 +8,22 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import Discriminator, Field, StrictBool, Tag, ValidationError, model_validator
+from pydantic import Discriminator, Field, StrictBool, StrictInt, Tag, ValidationError, model_validator
 
-from structured.integrations.questions import Reply
+from structured.integrations.chat_replies import Reply
 from structured.integrations.server.request_bodies import (
     MAX_LOGPROBS,
     MAX_TOOLS,
     Body,
     ChatRequest,
-    Json,
+    JsonObject,
     OpenAIRequest,
-    text_alone,
+    text_parts_only,
 )
 from structured.integrations.server.request_errors import RequestError
-from structured.integrations.server.responses import AnswerForm, Piece, finish_reason, marks_of_answer
+from structured.integrations.server.responses import Piece, ResponseWriter, finish_reason, marks_of_reply
 
-Event: TypeAlias = tuple[str, Json]
+Event: TypeAlias = tuple[str, JsonObject]
 """The type of an event, and its other members."""
 
 
@@ -36,8 +36,8 @@ class ItemPart(Body):
         """Leave out what clients add to a response: members without a value, and values that they have parsed."""
         if not isinstance(data, dict):
             return data
-        added = {name for name, value in data.items() if value is None or name in ("parsed", "parsed_arguments")}
-        return {name: value for name, value in data.items() if name not in added - cls.model_fields.keys()}
+        added_names = {name for name, value in data.items() if value is None or name in ("parsed", "parsed_arguments")}
+        return {name: value for name, value in data.items() if name not in added_names - cls.model_fields.keys()}
 
 
 class InputText(ItemPart):
@@ -45,8 +45,8 @@ class InputText(ItemPart):
 
     type: Literal["input_text", "output_text", "text"]
     text: str
-    annotations: list[Json] | None = None
-    logprobs: list[Json] | None = None
+    annotations: list[JsonObject] | None = None
+    logprobs: list[JsonObject] | None = None
 
 
 class InputItem(ItemPart):
@@ -61,7 +61,7 @@ class InputMessage(InputItem):
 
     type: Literal["message"] = "message"
     role: Literal["system", "developer", "user", "assistant"]
-    content: Annotated[str | list[InputText], text_alone("input_text", "output_text", "text")]
+    content: Annotated[str | list[InputText], text_parts_only("input_text", "output_text", "text")]
     phase: str | None = None
 
 
@@ -99,26 +99,26 @@ Item: TypeAlias = Annotated[
 ]
 
 
-class Format(Body):
+class TextFormat(Body):
     """The form of the text: any, a JSON object, or JSON of a schema, with and without `strict`."""
 
     type: Literal["text", "json_object", "json_schema"] = "text"
     name: str = "answer"
     description: str | None = None
-    schema_: Json | bool | None = Field(None, alias="schema")
+    schema_: JsonObject | bool | None = Field(None, alias="schema")
     strict: StrictBool | None = None
 
     @model_validator(mode="after")
-    def _has_its_schema(self) -> "Format":
+    def _check_schema(self) -> "TextFormat":
         if (self.type == "json_schema") != (self.schema_ is not None):
             raise ValueError("schema goes with the type json_schema, and with no other")
         return self
 
 
-class TextSettings(Body):
+class TextConfig(Body):
     """The member `text`."""
 
-    format: Format = Field(default_factory=Format)
+    format: TextFormat = Field(default_factory=TextFormat)
     verbosity: None = None
 
 
@@ -134,14 +134,14 @@ class ResponsesRequest(OpenAIRequest):
 
     input: str | Annotated[list[Item], Field(min_length=1)]
     instructions: str | None = None
-    text: TextSettings = Field(default_factory=TextSettings)
-    tools: list[Json] | None = Field(None, max_length=MAX_TOOLS)
+    text: TextConfig = Field(default_factory=TextConfig)
+    tools: list[JsonObject] | None = Field(None, max_length=MAX_TOOLS)
     tool_choice: Literal["none", "auto", "required"] | ChosenFunction | None = None
-    parallel_tool_calls: StrictBool | None = None
-    max_output_tokens: int | None = Field(None, ge=1)
-    top_logprobs: Annotated[int, Field(ge=0, le=MAX_LOGPROBS)] | None = None
+    parallel_tool_calls: StrictBool = True
+    max_output_tokens: StrictInt | None = Field(None, ge=1)
+    top_logprobs: Annotated[StrictInt, Field(ge=0, le=MAX_LOGPROBS)] | None = None
     include: list[Literal["message.output_text.logprobs"]] | None = None
-    stream: StrictBool | None = None
+    stream: StrictBool = False
     background: Literal[False] | None = None
     conversation: None = None
     previous_response_id: None = None
@@ -149,26 +149,23 @@ class ResponsesRequest(OpenAIRequest):
     reasoning: None = None
     truncation: Literal["disabled"] | None = None
     max_tool_calls: None = None
-    metadata: Json | None = None
-    prompt_cache_key: str | None = None
-    safety_identifier: str | None = None
-    service_tier: str | None = None
-    store: StrictBool | None = None
 
     def chat(self) -> ChatRequest:
         """Return the request for a chat that asks the same. Raises RequestError for what a chat cannot be."""
-        form = self.text.format
-        form_data: Json = {"type": form.type}
-        if form.type == "json_schema":
-            form_data["json_schema"] = {"name": form.name, "description": form.description, "schema": form.schema_}
-        named = self.tool_choice if isinstance(self.tool_choice, ChosenFunction) else None
-        choice = {"type": "function", "function": {"name": named.name}} if named else self.tool_choice
-        members: Json = {
+        text_format = self.text.format
+        response_format: JsonObject | None = None if text_format.type == "text" else {"type": text_format.type}
+        if response_format and text_format.type == "json_schema":
+            schema = {"name": text_format.name, "description": text_format.description, "schema": text_format.schema_}
+            response_format["json_schema"] = schema
+        function = self.tool_choice if isinstance(self.tool_choice, ChosenFunction) else None
+        choice = {"type": "function", "function": {"name": function.name}} if function else self.tool_choice
+        members: JsonObject = {
             "messages": self._messages(),
             "tools": [_chat_tool(tool) for tool in self.tools] if self.tools else None,
             "tool_choice": choice,
-            "parallel_tool_calls": self.parallel_tool_calls is not False,
-            "response_format": None if form.type == "text" else form_data,
+            "parallel_tool_calls": self.parallel_tool_calls,
+            "stream": self.stream,
+            "response_format": response_format,
             "logprobs": bool(self.include or self.top_logprobs),
             "top_logprobs": self.top_logprobs,
             "structured_outputs": self.structured_outputs and self.structured_outputs.model_dump(by_alias=True),
@@ -179,9 +176,9 @@ class ResponsesRequest(OpenAIRequest):
         except ValidationError as error:
             raise RequestError(400, f"{error.errors()[0]['msg'].removeprefix('Value error, ')}.") from error
 
-    def _messages(self) -> list[Json]:
+    def _messages(self) -> list[JsonObject]:
         """Return the messages of the chat; calls beside each other, and behind an answer, are of one message."""
-        messages: list[Json] = [{"role": "system", "content": self.instructions}] if self.instructions else []
+        messages: list[JsonObject] = [{"role": "system", "content": self.instructions}] if self.instructions else []
         if isinstance(self.input, str):
             return [*messages, {"role": "user", "content": self.input}]
         for item in self.input:
@@ -203,7 +200,7 @@ def _text(content: str | list[InputText]) -> str:
     return content if isinstance(content, str) else "".join(part.text for part in content)
 
 
-def _chat_tool(tool: Json) -> Json:
+def _chat_tool(tool: JsonObject) -> JsonObject:
     """Return a tool as a chat has it. Raises RequestError for one that is no function."""
     if tool.get("type") != "function":
         problem = f"Tools are of the type function here, and one has the type {tool.get('type')!r}."
@@ -212,74 +209,75 @@ def _chat_tool(tool: Json) -> Json:
 
 
 @dataclass(frozen=True, slots=True)
-class ResponseForm(AnswerForm):
-    """Answers of `/v1/responses`: an object with items, each of them a message or a call."""
+class ResponsesApiWriter(ResponseWriter):
+    """Writes the responses of `/v1/responses`: an object with items, each of them a message or a call."""
 
     request: ResponsesRequest = field(kw_only=True)
     tool: str | None = None
     """The tool that is called, whose arguments the text of a stream is."""
 
-    def whole(self, written: Sequence[Reply], prompt_tokens: int) -> dict[str, Any]:
+    def to_response(self, replies: Sequence[Reply], prompt_tokens: int) -> dict[str, Any]:
         """Return the response to a request."""
-        return self._response(written[0], self._items(written[0]), prompt_tokens)
+        [reply] = replies
+        return self._response(reply, self._output_items(reply), prompt_tokens)
 
-    def events(self, pieces: Iterable[Piece], *, with_usage: bool) -> Iterator[str]:  # noqa: ARG002  always there
+    def to_events(self, pieces: Iterable[Piece], *, with_usage: bool) -> Iterator[str]:  # noqa: ARG002  always there
         """Yield the events of a response; that of an error has OpenAI's members, and `error`, which clients raise."""
         for number, (kind, members) in enumerate(self._events(pieces)):
             data = json.dumps({"type": kind, "sequence_number": number, **members}, ensure_ascii=False)
             yield f"event: {kind}\ndata: {data}\n\n"
 
     def _events(self, pieces: Iterable[Piece]) -> Iterator[Event]:
-        begun = {"response": self._response(None, [], 0)}
-        yield "response.created", begun
-        yield "response.in_progress", begun
-        item: Json | None = None
+        in_progress = {"response": self._response(None, [], 0)}
+        yield "response.created", in_progress
+        yield "response.in_progress", in_progress
+        item: JsonObject | None = None
         try:
             for piece in pieces:
                 if isinstance(piece, str):
                     if item is None and piece:
                         item = self._call(0, self.tool, "") if self.tool else self._message("")
-                        yield from _opening(0, item)
+                        yield from _opening_events(0, item)
                     if item is not None and piece:
-                        yield _delta(0, item, piece)
+                        yield _delta_event(0, item, piece)
                     continue
-                written, prompt_tokens = piece
-                items = self._items(written)
-                for index, done in enumerate(items):
+                reply, prompt_tokens = piece
+                items = self._output_items(reply)
+                for index, item_done in enumerate(items):
                     if item is None:
-                        yield from _opening(index, done)
-                        if _is_call(done):
-                            yield _delta(index, done, done["arguments"])
-                    yield from _closing(index, done)
-                response = self._response(written, items, prompt_tokens)
+                        yield from _opening_events(index, item_done)
+                        if _is_call(item_done):
+                            yield _delta_event(index, item_done, item_done["arguments"])
+                    yield from _closing_events(index, item_done)
+                response = self._response(reply, items, prompt_tokens)
                 yield f"response.{response['status']}", {"response": response}
         except RequestError as error:
-            said = {"message": error.message, "code": error.code, "param": error.parameter}
-            yield "error", {**said, **error.body()}
+            members = {"message": error.message, "code": error.code, "param": error.parameter}
+            yield "error", {**members, **error.body()}
 
-    def _items(self, written: Reply) -> list[Json]:
+    def _output_items(self, reply: Reply) -> list[JsonObject]:
         """Return the items of an answer; the first one has the ids that it was announced with."""
-        if written.calls:
-            return [self._call(index, *call) for index, call in enumerate(written.calls)]
-        status = "incomplete" if finish_reason(written) == "length" else "completed"
-        logprobs = [] if self.logprobs is None else self.log_probabilities(written.generation)
-        return [self._message(written.text, status, logprobs)]
+        if reply.calls:
+            return [self._call(index, *call) for index, call in enumerate(reply.calls)]
+        status = "incomplete" if finish_reason(reply) == "length" else "completed"
+        logprobs = [] if self.alternatives_per_token is None else self.log_probabilities(reply.generation)
+        return [self._message(reply.text, status, logprobs)]
 
-    def _message(self, text: str, status: str = "in_progress", logprobs: Sequence[Json] = ()) -> Json:
+    def _message(self, text: str, status: str = "in_progress", logprobs: Sequence[JsonObject] = ()) -> JsonObject:
         part = {"type": "output_text", "text": text, "annotations": [], "logprobs": list(logprobs)}
         return {"id": f"msg_{self.id}", "type": "message", "role": "assistant", "status": status, "content": [part]}
 
-    def _call(self, index: int, name: str, arguments: str) -> Json:
+    def _call(self, index: int, name: str, arguments: str) -> JsonObject:
         ids = {"id": f"fc_{self.id[:28]}{index:04}", "call_id": f"call_{self.id[:20]}{index:04}"}
         return {**ids, "type": "function_call", "status": "completed", "name": name, "arguments": arguments}
 
-    def _response(self, written: Reply | None, items: list[Json], prompt_tokens: int) -> Json:
+    def _response(self, reply: Reply | None, items: list[JsonObject], prompt_tokens: int) -> JsonObject:
         """Return the object; without an answer, that of a response in progress."""
         request = self.request
         status, tokens = "in_progress", None
-        if written is not None:
-            status = "incomplete" if finish_reason(written) == "length" else "completed"
-            completion_tokens = written.generation.written_tokens
+        if reply is not None:
+            status = "incomplete" if finish_reason(reply) == "length" else "completed"
+            completion_tokens = reply.generation.written_tokens
             tokens = {
                 "input_tokens": prompt_tokens,
                 "input_tokens_details": {"cached_tokens": 0},
@@ -300,7 +298,7 @@ class ResponseForm(AnswerForm):
             "instructions": request.instructions,
             "max_output_tokens": request.max_output_tokens,
             "metadata": request.metadata or {},
-            "parallel_tool_calls": request.parallel_tool_calls is not False,
+            "parallel_tool_calls": request.parallel_tool_calls,
             "previous_response_id": None,
             "store": False,
             "temperature": request.temperature,
@@ -309,43 +307,43 @@ class ResponseForm(AnswerForm):
             "tools": [{"strict": True, "parameters": None, **tool} for tool in request.tools or ()],
             "top_p": request.top_p,
             "truncation": "disabled",
-            **(marks_of_answer(written) if written is not None else {}),
+            **(marks_of_reply(reply) if reply is not None else {}),
         }
 
 
-def _opening(index: int, item: Json) -> Iterator[Event]:
+def _opening_events(index: int, item: JsonObject) -> Iterator[Event]:
     """Yield the events that announce an item, which is empty."""
-    empty: Json = {"arguments": ""} if _is_call(item) else {"content": []}
+    empty: JsonObject = {"arguments": ""} if _is_call(item) else {"content": []}
     yield "response.output_item.added", {"output_index": index, "item": {**item, **empty, "status": "in_progress"}}
     if not _is_call(item):
         part = {**item["content"][0], "text": "", "logprobs": []}
-        yield "response.content_part.added", {**_place(index, item), "part": part}
+        yield "response.content_part.added", {**_item_location(index, item), "part": part}
 
 
-def _delta(index: int, item: Json, piece: str) -> Event:
+def _delta_event(index: int, item: JsonObject, piece: str) -> Event:
     """Return the event of a piece of an item; a message has all log-probabilities at its end."""
     if _is_call(item):
-        return "response.function_call_arguments.delta", {**_place(index, item), "delta": piece}
-    return "response.output_text.delta", {**_place(index, item), "delta": piece, "logprobs": []}
+        return "response.function_call_arguments.delta", {**_item_location(index, item), "delta": piece}
+    return "response.output_text.delta", {**_item_location(index, item), "delta": piece, "logprobs": []}
 
 
-def _closing(index: int, item: Json) -> Iterator[Event]:
+def _closing_events(index: int, item: JsonObject) -> Iterator[Event]:
     """Yield the events that end an item."""
-    place = _place(index, item)
+    location = _item_location(index, item)
     if _is_call(item):
         call = {"name": item["name"], "arguments": item["arguments"]}
-        yield "response.function_call_arguments.done", {**place, **call}
+        yield "response.function_call_arguments.done", {**location, **call}
     else:
         [part] = item["content"]
-        yield "response.output_text.done", {**place, "text": part["text"], "logprobs": part["logprobs"]}
-        yield "response.content_part.done", {**place, "part": part}
+        yield "response.output_text.done", {**location, "text": part["text"], "logprobs": part["logprobs"]}
+        yield "response.content_part.done", {**location, "part": part}
     yield "response.output_item.done", {"output_index": index, "item": item}
 
 
-def _is_call(item: Json) -> bool:
+def _is_call(item: JsonObject) -> bool:
     return bool(item["type"] == "function_call")
 
 
-def _place(index: int, item: Json) -> Json:
-    place = {"item_id": item["id"], "output_index": index}
-    return place if _is_call(item) else {**place, "content_index": 0}
+def _item_location(index: int, item: JsonObject) -> JsonObject:
+    location = {"item_id": item["id"], "output_index": index}
+    return location if _is_call(item) else {**location, "content_index": 0}

@@ -12,10 +12,10 @@ from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse, Res
 from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.types import Receive, Scope, Send
 
+from structured.errors import PatternError, SchemaError
 from structured.extraction.options import Options
 from structured.extraction.prompts import TextOrChat
-from structured.integrations.questions import Question
-from structured.integrations.server.execution import DEFAULT, Prompts, Serving, answers_to, pieces_of, results_of
+from structured.integrations.chat_replies import Responder
 from structured.integrations.server.request_bodies import (
     ChatRequest,
     ChooseRequest,
@@ -26,21 +26,29 @@ from structured.integrations.server.request_bodies import (
     LibraryRequest,
     RegexRequest,
 )
-from structured.integrations.server.request_errors import RequestError
-from structured.integrations.server.responses import (
-    AnswerForm,
-    ChatAnswers,
-    CompletionAnswers,
-    response_of,
-    response_of_all,
-)
-from structured.integrations.server.responses_api import ResponseForm, ResponsesRequest
-from structured.integrations.server.translation import (
+from structured.integrations.server.request_conversion import (
     constrained_type,
     constraint_of,
     options_of,
     output_type_of,
     prompt_messages,
+)
+from structured.integrations.server.request_errors import RequestError
+from structured.integrations.server.responses import (
+    ChatWriter,
+    CompletionWriter,
+    ResponseWriter,
+    response_of,
+    response_of_all,
+)
+from structured.integrations.server.responses_api import ResponsesApiWriter, ResponsesRequest
+from structured.integrations.server.server_state import (
+    DEFAULT_MODEL,
+    ServerState,
+    TokenCounter,
+    pieces_of,
+    replies_of,
+    results_of,
 )
 from structured.jobs.review_page import digest_of_source, page_part, to_inert_json
 from structured.output_types.json_output import JsonLayout
@@ -48,7 +56,7 @@ from structured.results.evidence import BANDS, MATCH_WORDS
 from structured.results.result import Result
 
 router = APIRouter()
-Served = Annotated[Serving, Depends(Serving.of)]
+CurrentServer = Annotated[ServerState, Depends(ServerState.of)]
 
 
 @router.get("/", response_class=HTMLResponse)
@@ -68,12 +76,12 @@ def _page() -> HTMLResponse:
     It is one file of HTML that holds nothing of the server's, so that it needs no key. Its policy allows its own script
     and style alone, and requests to its own server. It shares style and script with the review page.
     """
-    style = page_part("base.css") + _source("extraction.css")
-    shared, own = (page_part(f"{name}.js") for name in SHARED_SCRIPTS), (_source(f"{name}.js") for name in SCRIPTS)
+    style = page_part("base.css") + _page_file("extraction.css")
+    shared, own = (page_part(f"{name}.js") for name in SHARED_SCRIPTS), (_page_file(f"{name}.js") for name in SCRIPTS)
     script = "\n".join((*shared, *own))
     data = to_inert_json({"words": MATCH_WORDS, "bands": BANDS})
-    html = Template(_source("extraction.html")).substitute(style=style, script=script, data=data)
-    allowed = {
+    html = Template(_page_file("extraction.html")).substitute(style=style, script=script, data=data)
+    directives = {
         "default-src": "'none'",
         "script-src": f"'sha256-{digest_of_source(script)}'",
         "style-src": f"'sha256-{digest_of_source(style)}'",
@@ -84,7 +92,7 @@ def _page() -> HTMLResponse:
         "frame-ancestors": "'none'",
     }
     headers = {
-        "Content-Security-Policy": "; ".join(f"{name} {sources}" for name, sources in allowed.items()),
+        "Content-Security-Policy": "; ".join(f"{name} {sources}" for name, sources in directives.items()),
         "Cache-Control": "no-cache",
         "Referrer-Policy": "no-referrer",
         "X-Content-Type-Options": "nosniff",
@@ -92,7 +100,7 @@ def _page() -> HTMLResponse:
     return HTMLResponse(html, headers=headers)
 
 
-def _source(name: str) -> str:
+def _page_file(name: str) -> str:
     return (Path(__file__).parent / "page" / name).read_text(encoding="utf-8")
 
 
@@ -104,27 +112,28 @@ async def health() -> str:
 
 
 @router.get("/readyz", response_class=PlainTextResponse)
-async def ready(serving: Served) -> Response:
+async def ready(server: CurrentServer) -> Response:
     """Tell whether requests are taken."""
-    return PlainTextResponse("ready") if serving.is_ready else PlainTextResponse("shutting down", 503)
+    is_closed = server.threads.admission.is_closed
+    return PlainTextResponse("shutting down", 503) if is_closed else PlainTextResponse("ready")
 
 
 @router.get("/metrics")
-async def metrics(serving: Served) -> Response:
+async def metrics(server: CurrentServer) -> Response:
     """Return the figures for Prometheus."""
-    return Response(serving.metrics.text(), media_type=CONTENT_TYPE_LATEST)
+    return Response(server.metrics.text(), media_type=CONTENT_TYPE_LATEST)
 
 
 @router.get("/v1/models")
-async def models(serving: Served) -> dict[str, Any]:
+async def models(server: CurrentServer) -> dict[str, Any]:
     """List the model that is served, and the name that it has with every server."""
-    return {"object": "list", "data": [_model(name) for name in (serving.model, DEFAULT)]}
+    return {"object": "list", "data": [_model(name) for name in (server.model, DEFAULT_MODEL)]}
 
 
 @router.get("/v1/models/{name:path}")
-async def model(name: str, serving: Served) -> dict[str, Any]:
+async def model(name: str, server: CurrentServer) -> dict[str, Any]:
     """Tell that a model is served. Raises RequestError for another."""
-    serving.check_model(name)
+    server.check_model(name)
     return _model(name)
 
 
@@ -133,80 +142,87 @@ def _model(name: str) -> dict[str, Any]:
 
 
 @router.post("/v1/chat/completions")
-async def chat(body: ChatRequest, request: Request, serving: Served) -> Any:
+async def chat(body: ChatRequest, request: Request, server: CurrentServer) -> Any:
     """Answer a chat, as OpenAI's API does."""
-    form = ChatAnswers(serving.model, serving.running.vocabulary, body.shown_logprobs, tool=body.called_tool)
-    tokens = serving.max_tokens(max_completion_tokens=body.max_completion_tokens, max_tokens=body.max_tokens)
+    writer = ChatWriter(server.model, server.batch.vocabulary, body.alternatives_per_token, tool=body.called_tool)
+    tokens = server.max_tokens(max_completion_tokens=body.max_completion_tokens, max_tokens=body.max_tokens)
     messages = prompt_messages(body.messages)
-    return await _written(request, serving, body, form=form, documents=[messages] * body.n, max_tokens=tokens)
+    return await _reply(request, server, body, writer=writer, documents=[messages] * body.n, max_tokens=tokens)
 
 
 @router.post("/v1/responses")
-async def respond(body: ResponsesRequest, request: Request, serving: Served) -> Any:
+async def respond(body: ResponsesRequest, request: Request, server: CurrentServer) -> Any:
     """Answer a request of OpenAI's Responses API."""
-    serving.check_model(body.model)
+    server.check_model(body.model)
     chat = body.chat()
-    vocabulary, shown = serving.running.vocabulary, chat.shown_logprobs
-    form = ResponseForm(serving.model, vocabulary, shown, request=body, tool=chat.called_tool)
+    vocabulary, alternatives = server.batch.vocabulary, chat.alternatives_per_token
+    writer = ResponsesApiWriter(server.model, vocabulary, alternatives, request=body, tool=chat.called_tool)
     documents = [prompt_messages(chat.messages, "input")]
-    tokens = serving.max_tokens(max_output_tokens=body.max_output_tokens)
-    chat.stream = bool(body.stream)
-    return await _written(request, serving, chat, form=form, documents=documents, max_tokens=tokens)
+    tokens = server.max_tokens(max_output_tokens=body.max_output_tokens)
+    return await _reply(request, server, chat, writer=writer, documents=documents, max_tokens=tokens)
 
 
 @router.post("/v1/completions")
-async def complete(body: CompletionRequest, request: Request, serving: Served) -> Any:
+async def complete(body: CompletionRequest, request: Request, server: CurrentServer) -> Any:
     """Complete a text, as OpenAI's API does."""
-    form = CompletionAnswers(serving.model, serving.running.vocabulary, body.shown_logprobs)
+    writer = CompletionWriter(server.model, server.batch.vocabulary, body.alternatives_per_token)
     prompts = [body.prompt] if isinstance(body.prompt, str) else body.prompt
     documents = [prompt for prompt in prompts for _ in range(body.n)]
-    tokens = serving.max_tokens(max_tokens=body.max_tokens)
-    return await _written(request, serving, body, form=form, documents=documents, max_tokens=tokens)
+    tokens = server.max_tokens(max_tokens=body.max_tokens)
+    return await _reply(request, server, body, writer=writer, documents=documents, max_tokens=tokens)
 
 
-async def _written(  # noqa: PLR0913  the parts of both endpoints
+async def _reply(  # noqa: PLR0913  the parts of both endpoints
     request: Request,
-    serving: Serving,
+    server: ServerState,
     body: GenerationRequest,
     *,
-    form: AnswerForm,
+    writer: ResponseWriter,
     documents: Sequence[TextOrChat],
     max_tokens: int,
 ) -> Any:
     """Return the answer to a request, whole or as a stream. Raises RequestError."""
-    serving.check_model(body.model)
-    serving.check_documents(len(documents))
-    serving.check_size(body)
+    server.check_model(body.model)
+    server.check_documents(len(documents))
+    server.check_size(documents[:: body.n])
     if body.stream and len(documents) > 1:
         raise RequestError(400, "A stream has one answer. Leave out n, or stream.", parameter="n")
-    prompts = Prompts(serving.metrics)
-    options: Options = {**options_of(body, max_tokens), "observe": prompts}
+    counter = TokenCounter(server.metrics)
+    options: Options = {**options_of(body, max_tokens), "observe": counter}
+
+    def make_responder() -> Responder:
+        return _responder(server, body, options, writer.alternatives_per_token or 0)
+
     if not body.stream:
-        answers = await serving.work.done(request, lambda: answers_to(_question(serving, body, options), documents))
-        return JSONResponse(form.whole(answers, prompts.total(answers, body.n)))
-    with_usage = bool((body.stream_options or {}).get("include_usage"))
+        replies = await server.threads.run(request, lambda: replies_of(make_responder(), documents))
+        return JSONResponse(writer.to_response(replies, counter.total_of_prompts(replies, body.n)))
+    with_usage = body.stream_options is not None and body.stream_options.include_usage
 
     def events() -> Iterator[str]:
-        pieces = pieces_of(_question(serving, body, options), documents[0], prompts)
-        yield from form.events(itertools.chain([next(pieces)], pieces), with_usage=with_usage)
+        pieces = pieces_of(make_responder(), documents[0], counter)
+        yield from writer.to_events(itertools.chain([next(pieces)], pieces), with_usage=with_usage)
 
-    return EventStream(*await serving.work.streamed(request, events))
+    return EventStream(*await server.threads.stream(request, events))
 
 
-def _question(serving: Serving, body: GenerationRequest, options: Options) -> Question:
-    """Return the question that a request puts to the model. Raises RequestError."""
-    is_free, tool, calls_at_most, otherwise = not body.constraints, None, None, None
+def _responder(server: ServerState, body: GenerationRequest, options: Options, alternatives: int) -> Responder:
+    """Return what answers a request, with its options. Raises RequestError."""
+    is_free, tool, calls_at_most, fallback = not body.constraints, None, None, None
     if isinstance(body, ChatRequest) and body.uses_tools:
         is_free, tool = False, body.called_tool
         calls_at_most = None if body.parallel_tool_calls else 1
-        if body.may_answer:
-            otherwise = _question(serving, body.model_copy(update={"tool_choice": "none"}), options)
+        if body.may_skip_tools:
+            fallback = _responder(server, body.model_copy(update={"tool_choice": "none"}), options, alternatives)
         options = {**options, "layout": JsonLayout(optional_properties="omittable")}
-    extractor = serving.extractors.find(body.constraint_key, lambda: output_type_of(body, serving.limits), options)
-    if body.shown_logprobs:
-        extractor = extractor.with_alternatives(body.shown_logprobs)
+    try:
+        extractor = server.extractors.find(body.constraint_key, lambda: output_type_of(body, server.limits), options)
+    except (SchemaError, PatternError) as error:
+        member = "tools" if isinstance(body, ChatRequest) and body.uses_tools else next(iter(body.constraints), "stop")
+        raise RequestError.of(error, member) from error
+    if alternatives:
+        extractor = extractor.with_alternatives(alternatives)
     extractor = extractor.verbatim() if is_free else extractor
-    return Question(extractor, is_free, body.stops, tool, calls_at_most, otherwise)
+    return Responder(extractor, is_free, body.stops, tool, calls_at_most, fallback)
 
 
 class EventStream(StreamingResponse):
@@ -227,52 +243,54 @@ class EventStream(StreamingResponse):
 
 
 @router.post("/v1/extract")
-async def extract(body: ExtractRequest, request: Request, serving: Served) -> Response:
+async def extract(body: ExtractRequest, request: Request, server: CurrentServer) -> Response:
     """Extract values from a document, or from several: one that fails does not cost the others."""
     documents = body.documents or ()
-    serving.check_documents(len(documents))
+    server.check_documents(len(documents))
     if body.text is not None:
-        return await _result(request, serving, body, body.text)
-    return response_of_all(await _results(request, serving, body, documents), evidence=body.evidence)
+        return await _value_response(request, server, body, body.text)
+    return response_of_all(await _values(request, server, body, documents), evidence=body.evidence)
 
 
 @router.post("/v1/choose")
-async def choose(body: ChooseRequest, request: Request, serving: Served) -> Response:
+async def choose(body: ChooseRequest, request: Request, server: CurrentServer) -> Response:
     """Choose one of some texts."""
-    return await _result(request, serving, body, body.text)
+    return await _value_response(request, server, body, body.text)
 
 
 @router.post("/v1/regex")
-async def match(body: RegexRequest, request: Request, serving: Served) -> Response:
+async def match(body: RegexRequest, request: Request, server: CurrentServer) -> Response:
     """Write a text that a regular expression matches as a whole."""
-    return await _result(request, serving, body, body.text)
+    return await _value_response(request, server, body, body.text)
 
 
 @router.post("/v1/grammar")
-async def derive(body: GrammarRequest, request: Request, serving: Served) -> Response:
+async def derive(body: GrammarRequest, request: Request, server: CurrentServer) -> Response:
     """Write a text of a grammar."""
-    return await _result(request, serving, body, body.text)
+    return await _value_response(request, server, body, body.text)
 
 
-async def _result(request: Request, serving: Serving, body: LibraryRequest, text: str) -> Response:
+async def _value_response(request: Request, server: ServerState, body: LibraryRequest, text: str) -> Response:
     """Return the answer for one text. Raises RequestError."""
-    [result] = await _results(request, serving, body, [text])
+    [result] = await _values(request, server, body, [text])
     return response_of(result, evidence=body.evidence)
 
 
-async def _results(request: Request, serving: Serving, body: LibraryRequest, texts: Sequence[str]) -> list[Result[Any]]:
+async def _values(
+    request: Request, server: ServerState, body: LibraryRequest, texts: Sequence[str]
+) -> list[Result[Any]]:
     """Return the result for each text. Raises RequestError if the request is wrong as a whole."""
-    serving.check_model(body.model)
-    serving.check_size(body)
-    options = options_of(body, serving.max_tokens(max_tokens=body.max_tokens))
-    options["observe"] = Prompts(serving.metrics)
+    server.check_model(body.model)
+    server.check_size(texts)
+    options = options_of(body, server.max_tokens(max_tokens=body.max_tokens))
+    options["observe"] = TokenCounter(server.metrics)
 
     def make_type() -> Any:
         if isinstance(body, ExtractRequest) and body.type is not None:
-            return serving.type(body.type)
-        return constrained_type(constraint_of(body), serving.limits)
+            return server.type(body.type)
+        return constrained_type(constraint_of(body), server.limits)
 
     def answer() -> list[Result[Any]]:
-        return results_of(serving.extractors.find(body.constraint_key, make_type, options), texts)
+        return results_of(server.extractors.find(body.constraint_key, make_type, options), texts)
 
-    return await serving.work.done(request, answer)
+    return await server.threads.run(request, answer)

@@ -32,41 +32,41 @@ from threadpoolctl import threadpool_limits
 
 from structured.errors import ModelError, StructuredError, StructuredWarning
 from structured.integrations.server.app import create_app
-from structured.integrations.server.connections import connections
-from structured.integrations.server.execution import SHARED_METRICS
+from structured.integrations.server.connections import connection_class
 from structured.integrations.server.limits import Limits
+from structured.integrations.server.server_state import SHARED_METRICS
 
 if TYPE_CHECKING:
     from structured.models import LanguageModel
 
-KEEP_ALIVE = 75
-"""Seconds for which an idle connection stays open: longer than in proxies, which then close it first."""
+KEEP_ALIVE_SECONDS = 75
+"""Seconds for which a connection without a request stays open: longer than in proxies, which then close it first."""
 
-TURN = 0.001
+SWITCH_SECONDS = 0.001
 """Seconds for which a thread keeps the interpreter while others wait for it; Python's own are five times as many. While
 one thread reads a large schema, all others wait so long for each of their steps."""
 
 BACKLOG = 2048
 """Connections that wait to be accepted."""
 
-PAUSE = 1.0
+RESTART_SECONDS = 1.0
 """Seconds before another worker is started in place of one that ended before it was ready."""
 
-GRACE = 10.0
-"""Seconds after the longest answer when workers that have not ended are killed."""
+GRACE_SECONDS = 10.0
+"""Seconds after the longest answer until workers that have not ended are killed."""
 
 M_ARENA_MAX = -8
 """The parameter of `mallopt` for the number of heaps."""
 
-ENDING = (signal.SIGINT, signal.SIGTERM, *((signal.SIGHUP,) if hasattr(signal, "SIGHUP") else ()))
+END_SIGNALS = (signal.SIGINT, signal.SIGTERM, *((signal.SIGHUP,) if hasattr(signal, "SIGHUP") else ()))
 """Signals that end a server: Ctrl-C, a request to end, and a terminal that is closed."""
 
 _LOGGER = logging.getLogger("uvicorn.error")  # beside uvicorn's own lines
 
 
 @dataclass(frozen=True, slots=True)
-class Service:
-    """What a server serves, and where. It is pickled for the workers, which load the model and the types themselves."""
+class ServerConfig:
+    """What a server serves, and where. It is pickled for workers, which load the model and the types themselves."""
 
     model: "Callable[[], LanguageModel]"
     types: Callable[[], Mapping[str, Any]]
@@ -81,24 +81,24 @@ class Service:
         """The level of uvicorn's logs."""
         return "warning" if self.is_quiet else "info"
 
-    def config(self, types: Mapping[str, Any]) -> uvicorn.Config:
+    def uvicorn_config(self, types: Mapping[str, Any]) -> uvicorn.Config:
         """Load the model, and return how uvicorn serves it."""
         return uvicorn.Config(
             create_app(self.model(), types=types, limits=self.limits, api_key=self.api_key),
-            http=connections(self.limits.patience),
+            http=connection_class(self.limits.patience),
             host=self.host,
             port=self.port,
             log_level=self.log_level,
             timeout_graceful_shutdown=int(self.limits.seconds) + 1,
-            timeout_keep_alive=KEEP_ALIVE,
+            timeout_keep_alive=KEEP_ALIVE_SECONDS,
             server_header=False,
         )
 
     def serve(self, types: Mapping[str, Any]) -> bool:
         """Serve in this process until a signal ends it; return whether it has served at all."""
         share_heaps()
-        server = uvicorn.Server(self.config(types))
-        sys.setswitchinterval(TURN)
+        server = uvicorn.Server(self.uvicorn_config(types))
+        sys.setswitchinterval(SWITCH_SECONDS)
         is_set = not os.environ.keys().isdisjoint({"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"})
         with threadpool_limits(None if is_set else 1, user_api="blas"):
             server.run()  # NumPy's products, of a small model, are too small to be shared by threads
@@ -118,32 +118,32 @@ def share_heaps() -> None:
 
 def check_port(host: str, port: int) -> None:
     """Raise OSError if nothing can listen there: it is tried before the model is loaded, which takes long."""
-    for listening in bound(host, port):
-        listening.close()
+    for listener in bind_sockets(host, port):
+        listener.close()
 
 
-def bound(host: str, port: int) -> list[socket.socket]:
+def bind_sockets(host: str, port: int) -> list[socket.socket]:
     """Return a socket for each address of a host, which does not listen yet. Raises OSError if a port is taken."""
     sockets: list[socket.socket] = []
-    lacking = None
+    unavailable = None
     with ExitStack() as opened:
         try:
             for family, kind, protocol, _, where in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):
-                listening = opened.enter_context(socket.socket(family, kind, protocol))
+                listener = opened.enter_context(socket.socket(family, kind, protocol))
                 if os.name == "posix":  # as servers do: connections that have ended hold no port
-                    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
                 if family == socket.AF_INET6:  # another socket is for the other family
-                    listening.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+                    listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
                 try:
-                    listening.bind(where)
-                    sockets.append(listening)
+                    listener.bind(where)
+                    sockets.append(listener)
                 except OSError as error:
-                    listening.close()
+                    listener.close()
                     if error.errno != errno.EADDRNOTAVAIL:  # that is of a family that this machine lacks
                         raise
-                    lacking = error
-            if lacking is not None and not sockets:
-                raise lacking
+                    unavailable = error
+            if unavailable is not None and not sockets:
+                raise unavailable
         except OSError as error:
             problem = f"Nothing can listen at port {port} of {host}: {error.strerror}. Pass another --port or --host."
             raise OSError(problem) from error
@@ -151,7 +151,7 @@ def bound(host: str, port: int) -> list[socket.socket]:
     return sockets
 
 
-def serve_workers(service: Service, count: int) -> bool:
+def serve_workers(config: ServerConfig, count: int) -> bool:
     """Serve with so many workers until a signal ends them; return True.
 
     Raises ModelError if this system cannot pass connections on, and the error of the first worker if it cannot load.
@@ -160,8 +160,8 @@ def serve_workers(service: Service, count: int) -> bool:
         raise ModelError("This system passes no connections from process to process. Leave --workers out.")
     with ExitStack() as stack:
         stack.enter_context(_environment(count))
-        listening = [stack.enter_context(one) for one in bound(service.host, service.port)]
-        signals = _Supervisor(service, count, listening).supervise()
+        listeners = [stack.enter_context(listener) for listener in bind_sockets(config.host, config.port)]
+        signals = _Supervisor(config, count, listeners).supervise()
     for number in signals:  # as uvicorn ends
         signal.raise_signal(number)
     return True
@@ -193,29 +193,29 @@ class _Worker:
     """A worker as its parent sees it."""
 
     process: SpawnProcess
-    handover: socket.socket
-    """Where connections are passed on."""
+    connection_socket: socket.socket
+    """The socket over which accepted connections are handed to it."""
     reports: Connection
     """Where it tells its warnings, and then None once it is ready, or the error that ends it."""
     is_ready: bool = False
     error: Exception | None = None
 
     @classmethod
-    def start(cls, service: Service) -> "_Worker":
+    def start(cls, config: ServerConfig) -> "_Worker":
         """Start a process, which loads the model."""
         context = get_context("spawn")
         mine, theirs = socket.socketpair()
         reports, reported = context.Pipe(duplex=False)
         with theirs, reported:
-            process = context.Process(target=_work, args=(service, theirs, reported), name="structured worker")
+            process = context.Process(target=_run_worker, args=(config, theirs, reported), name="structured worker")
             process.start()
         mine.setblocking(False)
         return cls(process, mine, reports)
 
     def close(self) -> None:
-        """Forget a process that has ended."""
+        """Release the resources of a process that has ended."""
         self.process.join()
-        self.handover.close()
+        self.connection_socket.close()
         self.reports.close()
 
 
@@ -223,13 +223,13 @@ class _Worker:
 class _Supervisor:
     """The process that accepts connections, and starts a worker for each that ends."""
 
-    service: Service
+    config: ServerConfig
     count: int
-    listening: list[socket.socket]
+    listeners: list[socket.socket]
     workers: deque[_Worker] = field(default_factory=deque)
     """The one whose turn is next comes first."""
     has_served: bool = False
-    """Whether a worker was ever ready: the others are started then, so that an error is told once."""
+    """Whether a worker was ever ready. Only then are the others started, so that an error is reported once."""
     signals: list[int] = field(default_factory=list)
     """The signals that end it."""
     next_start: float = 0.0
@@ -239,17 +239,17 @@ class _Supervisor:
 
         Raises the error of the first worker.
         """
-        uvicorn.Config("", log_level=self.service.log_level)  # which configures the logs
+        uvicorn.Config("", log_level=self.config.log_level)  # which configures the logs
         with ExitStack() as handlers:
-            for number in ENDING:
-                before = signal.signal(number, lambda number, _: self.signals.append(number))
-                handlers.callback(signal.signal, number, before)
+            for number in END_SIGNALS:
+                previous_handler = signal.signal(number, lambda number, _: self.signals.append(number))
+                handlers.callback(signal.signal, number, previous_handler)
             try:
                 while not self.signals:
                     self._step()
                 self._end()
-                patience = time.monotonic() + self.service.limits.seconds + GRACE
-                while self.workers and len(self.signals) == 1 and time.monotonic() < patience:
+                deadline = time.monotonic() + self.config.limits.seconds + GRACE_SECONDS
+                while self.workers and len(self.signals) == 1 and time.monotonic() < deadline:
                     self._step()
             finally:
                 for worker in self.workers:  # after an error, another signal, or in vain
@@ -260,37 +260,37 @@ class _Supervisor:
     def _end(self) -> None:
         """Accept no more connections, and let the workers finish what runs."""
         _LOGGER.info("Waiting for what runs to end. (Press CTRL+C again to end it now)")
-        for one in self.listening:
-            one.close()
+        for listener in self.listeners:
+            listener.close()
         for worker in self.workers:
             worker.process.terminate()
 
     def _step(self) -> None:
-        """Start a worker if one lacks, wait for what happens, and see to it."""
-        wanted = 0 if self.signals else self.count if self.has_served else 1
-        if len(self.workers) < wanted and time.monotonic() >= self.next_start:
+        """Start a worker if one lacks, wait for events, and call what handles them."""
+        worker_count = 0 if self.signals else self.count if self.has_served else 1
+        if len(self.workers) < worker_count and time.monotonic() >= self.next_start:
             self._start()
-        sources: dict[Any, Callable[[], None]] = {}
+        callbacks: dict[Any, Callable[[], None]] = {}
         for worker in self.workers:
-            sources[worker.process.sentinel] = partial(self._bury, worker)
+            callbacks[worker.process.sentinel] = partial(self._remove, worker)
             if not worker.reports.closed:
-                sources[worker.reports] = partial(self._hear, worker)
+                callbacks[worker.reports] = partial(self._read_report, worker)
         if any(worker.is_ready for worker in self.workers) and not self.signals:
-            sources |= {one: partial(self._pass_on, one) for one in self.listening}
-        for source in wait(list(sources), timeout=0.2):
-            sources[source]()
+            callbacks |= {listener: partial(self._hand_over, listener) for listener in self.listeners}
+        for event in wait(list(callbacks), timeout=0.2):
+            callbacks[event]()
 
     def _start(self) -> None:
         """Start a worker; where this cannot be done now, and others serve, try again later."""
         try:
-            self.workers.append(_Worker.start(self.service))
+            self.workers.append(_Worker.start(self.config))
         except OSError as error:
             if not self.has_served:
                 raise
             _LOGGER.warning("No worker can be started now: %s. Is the memory full, or `ulimit -n` low?", error.strerror)
-            self.next_start = time.monotonic() + PAUSE
+            self.next_start = time.monotonic() + RESTART_SECONDS
 
-    def _hear(self, worker: _Worker) -> None:
+    def _read_report(self, worker: _Worker) -> None:
         """Take a report of a worker; listen once the first one is ready."""
         try:
             report = worker.reports.recv()
@@ -303,30 +303,30 @@ class _Supervisor:
             worker.error, worker.is_ready = report, report is None
         if worker.is_ready and not self.has_served:
             self.has_served = True
-            for one in self.listening:
-                one.listen(BACKLOG)
-                host, port = one.getsockname()[:2]
-                where = f"[{host}]" if one.family == socket.AF_INET6 else host
+            for listener in self.listeners:
+                listener.listen(BACKLOG)
+                host, port = listener.getsockname()[:2]
+                where = f"[{host}]" if listener.family == socket.AF_INET6 else host
                 _LOGGER.info("Uvicorn running on http://%s:%d (Press CTRL+C to quit)", where, port)
 
-    def _pass_on(self, listening: socket.socket) -> None:
+    def _hand_over(self, listener: socket.socket) -> None:
         """Accept a connection, and pass it on to the first ready worker, which is the last one then."""
         try:
-            connection, _ = listening.accept()
+            connection, _ = listener.accept()
         except OSError:  # it was given up in the meantime
             return
         with connection:
-            for worker in [one for one in self.workers if one.is_ready]:
+            for worker in [worker for worker in self.workers if worker.is_ready]:
                 self.workers.remove(worker)
                 self.workers.append(worker)
                 with suppress(OSError):  # it has ended, or does not read
-                    socket.send_fds(worker.handover, [b"."], [connection.fileno()])
+                    socket.send_fds(worker.connection_socket, [b"."], [connection.fileno()])
                     return
 
-    def _bury(self, worker: _Worker) -> None:
-        """Forget a worker that has ended. Raises its error if none was ever ready."""
+    def _remove(self, worker: _Worker) -> None:
+        """Remove a worker that has ended. Raises its error if none was ever ready."""
         while not worker.reports.closed and worker.reports.poll():
-            self._hear(worker)
+            self._read_report(worker)
         self.workers.remove(worker)
         worker.close()
         if self.signals:
@@ -340,38 +340,38 @@ class _Supervisor:
         _LOGGER.warning("Worker [%s] ended with the code %s; another is started.", worker.process.pid, code)
         if worker.error is not None:
             _LOGGER.error("%s: %s", type(worker.error).__name__, worker.error)
-        self.next_start = time.monotonic() + (0 if worker.is_ready else PAUSE)
+        self.next_start = time.monotonic() + (0 if worker.is_ready else RESTART_SECONDS)
 
 
 class _Server(uvicorn.Server):
     """A server whose connections its parent has accepted."""
 
-    def __init__(self, config: uvicorn.Config, handover: socket.socket, reports: Connection) -> None:
+    def __init__(self, config: uvicorn.Config, connection_socket: socket.socket, reports: Connection) -> None:
         super().__init__(config)
-        self._handover = handover
+        self._connection_socket = connection_socket
         self._reports = reports
         self._accepting: set[asyncio.Task[Any]] = set()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start the application, and then tell that connections are taken."""
         await super().startup(sockets or [])
-        self._handover.setblocking(False)
-        asyncio.get_running_loop().add_reader(self._handover, self._take)
+        self._connection_socket.setblocking(False)
+        asyncio.get_running_loop().add_reader(self._connection_socket, self._take)
         self._reports.send(None)
         self._reports.close()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Finish the requests of the connections that have been passed on."""
         self._take()
-        asyncio.get_running_loop().remove_reader(self._handover)
-        self._handover.close()
+        asyncio.get_running_loop().remove_reader(self._connection_socket)
+        self._connection_socket.close()
         await asyncio.gather(*self._accepting, return_exceptions=True)
         await super().shutdown(sockets)
 
     def _take(self) -> None:
         """Take connections; without a parent, end."""
         try:
-            received, descriptors, *_ = socket.recv_fds(self._handover, 16, 16)
+            received, descriptors, *_ = socket.recv_fds(self._connection_socket, 16, 16)
         except BlockingIOError:
             return
         except OSError:
@@ -381,7 +381,7 @@ class _Server(uvicorn.Server):
             _LOGGER.error("%d connections are lost, for this process may open no more files: see `ulimit -n`.", lost)
         if not received:
             self.should_exit = True
-            asyncio.get_running_loop().remove_reader(self._handover)
+            asyncio.get_running_loop().remove_reader(self._connection_socket)
         for descriptor in descriptors:
             connection = socket.socket(fileno=descriptor)
             connection.setblocking(False)
@@ -398,31 +398,31 @@ class _Server(uvicorn.Server):
         return protocol
 
 
-def _work(service: Service, handover: socket.socket, reports: Connection) -> None:
+def _run_worker(config: ServerConfig, connection_socket: socket.socket, reports: Connection) -> None:
     """Serve in a worker. An error that is expected is reported to the parent, which tells it."""
     share_heaps()
-    show_others = warnings.showwarning
+    show_by_default = warnings.showwarning
 
     def show(message: Any, category: Any, *where: Any, **more: Any) -> None:
         if not issubclass(category, StructuredWarning):
-            show_others(message, category, *where, **more)
+            show_by_default(message, category, *where, **more)
         elif not reports.closed:
             reports.send(message)
 
     warnings.showwarning = show
-    for number in set(ENDING) - {signal.SIGINT, signal.SIGTERM}:  # which the parent gets as well, and acts on
+    for number in set(END_SIGNALS) - {signal.SIGINT, signal.SIGTERM}:  # which the parent gets as well, and acts on
         signal.signal(number, signal.SIG_IGN)
     with suppress(KeyboardInterrupt):
         try:
-            server = _Server(service.config(service.types()), handover, reports)
+            server = _Server(config.uvicorn_config(config.types()), connection_socket, reports)
         except (StructuredError, OSError) as error:
-            reports.send(_portable(error))
+            reports.send(_picklable(error))
             sys.exit(3)
-        sys.setswitchinterval(TURN)
+        sys.setswitchinterval(SWITCH_SECONDS)
         server.run()
 
 
-def _portable(error: Exception) -> Exception:
+def _picklable(error: Exception) -> Exception:
     """Return an error as another process can read it."""
     try:
         pickle.loads(pickle.dumps(error))  # noqa: S301  what was written a moment ago

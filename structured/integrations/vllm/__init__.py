@@ -100,25 +100,24 @@ def _check(output_type: OutputType[Any]) -> AnswerCheck:
     return AnswerCheck(output_type, left_to_parse=(JsonSchemaType,))
 
 
-def fault_of(text: object) -> str | None:
-    """Return why a text is no constraint; None if it is one."""
+def check_constraint(text: object) -> None:
+    """Raise ValueError for what is no constraint, as `constraint` writes it."""
     if not isinstance(text, str):
-        return f"The constraint is {shown(text)}. {REMEDY}"
+        raise ValueError(f"The constraint is {shown(text)}. {REMEDY}")  # noqa: TRY004  which vLLM answers
     try:
         text_to_type(text)
     except StructuredError as error:
-        return str(error)
-    return None
+        raise ValueError(str(error)) from error
 
 
 _LOGGER = logging.getLogger(__name__)
 
-_NOTHING = Choice([""])
+_EMPTY_ANSWER = Choice([""])
 """The type of the empty answer."""
 
 
 class Cursor:
-    """The place of one answer, and its earlier places.
+    """One answer as it is written: what may come next, and the way back to each of its earlier tokens.
 
     vLLM ends most requests when a call into this library raises, so a cursor never raises once it is made. An answer
     that cannot go on has a `fault`, and may only end: a token came that was masked out, or its automaton has reached a
@@ -127,46 +126,46 @@ class Cursor:
 
     def __init__(self, index: Index, *, max_tokens: int) -> None:
         """Start an answer. Raises BudgetError if none takes so few tokens."""
-        self._places: list[Guide | str | None] = [Guide(index, max_tokens=max_tokens)]
-        """A guide for each place; None behind the end token, and behind a fault its text."""
+        self._history: list[Guide | str | None] = [Guide(index, max_tokens=max_tokens)]
+        """The state before the first token and after each: a guide, None after the end, or a fault."""
         self.table = index.table
         """The table of its masks."""
         self.vocabulary = index.vocabulary
         """The tokens that it is written in."""
-        self._ends = index.table.intern(mask_of(index.vocabulary.end_token_ids, index.vocabulary.size))
+        self._end_mask = index.table.intern(mask_of(index.vocabulary.end_token_ids, index.vocabulary.size))
 
     def __repr__(self) -> str:
-        return f"Cursor({self._places[-1]!r})"
+        return f"Cursor({self._history[-1]!r})"
 
     @property
     def count(self) -> int:
         """The number of tokens taken."""
-        return len(self._places) - 1
+        return len(self._history) - 1
 
     @property
     def is_over(self) -> bool:
         """Whether its end token was taken."""
-        return self._places[-1] is None
+        return self._history[-1] is None
 
     @property
     def fault(self) -> str | None:
         """Why it can only end, if so."""
-        place = self._places[-1]
-        return place if isinstance(place, str) else None
+        latest = self._history[-1]
+        return latest if isinstance(latest, str) else None
 
     def accept(self, token_id: int) -> bool:
         """Take a token, and tell whether it was allowed. Tokens after the end change nothing."""
-        self._places.append(self._after(token_id))
+        self._history.append(self._after(token_id))
         return self.fault is None
 
     def _after(self, token_id: int) -> Guide | str | None:
-        """Return the place behind one more token."""
-        place, is_end = self._places[-1], token_id in self.vocabulary.end_token_ids
-        if not isinstance(place, Guide):
-            return place
-        if place.finished:
+        """Return the state after one more token."""
+        latest, is_end = self._history[-1], token_id in self.vocabulary.end_token_ids
+        if not isinstance(latest, Guide):
+            return latest
+        if latest.finished:
             return None if is_end else f"Token {token_id} came where the answer had to end."
-        guide = place.copy()
+        guide = latest.copy()
         try:
             guide.advance(token_id)
         except (ValueError, StructuredError) as error:  # a masked token, a wrong cache, a limit of the automaton
@@ -187,22 +186,22 @@ class Cursor:
     def rollback(self, count: int) -> None:
         """Take tokens back."""
         if count > 0:
-            del self._places[-count:]
+            del self._history[-count:]
 
     def mask(self) -> Mask:
         """Return the tokens that may come next: the end tokens, where there is nothing else to say."""
-        place = self._places[-1]
-        if not isinstance(place, Guide) or place.finished:
-            return self._ends
+        latest = self._history[-1]
+        if not isinstance(latest, Guide) or latest.finished:
+            return self._end_mask
         try:
-            return place.mask()
+            return latest.mask()
         except StructuredError as error:  # a limit of the automaton
             self.end(str(error))
-            return self._ends
+            return self._end_mask
 
     def end(self, fault: str) -> None:
         """Let the answer only end, and log why."""
-        self._places[-1] = fault
+        self._history[-1] = fault
         _LOGGER.error("An answer cannot go on, and ends without being of the type: %s", fault)
 
 
@@ -216,7 +215,7 @@ def start_or_end(constraint: str, vocabulary: Vocabulary, max_tokens: int) -> Cu
     try:
         return start(constraint, vocabulary, max_tokens)
     except StructuredError as error:
-        cursor = Cursor(compile_type(_NOTHING, vocabulary), max_tokens=0)
+        cursor = Cursor(compile_type(_EMPTY_ANSWER, vocabulary), max_tokens=0)
         cursor.end(str(error))
         return cursor
 

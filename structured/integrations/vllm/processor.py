@@ -14,7 +14,7 @@ import torch
 
 from structured.decoding.device_masks import DeviceMasks, apply_masks
 from structured.index.masks import Mask, MaskTable
-from structured.integrations.vllm import KEY, Cursor, fault_of, start_or_end
+from structured.integrations.vllm import KEY, Cursor, check_constraint, start_or_end
 from structured.models.kv_cache import on_device
 from structured.models.transformers_model import vocabulary_of
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from vllm.v1.sample.logits_processor import BatchUpdate
     from vllm.v1.worker.gpu.sample.logits_processor import LogitsContext
 
-_IN_THE_WAY = {
+_CONTRADICTIONS = {
     "allowed_token_ids": "which may rule out all that the constraint allows",
     "bad_words": "which may rule out all that the constraint allows",
     "ignore_eos": "and the answer has to end",
@@ -67,13 +67,11 @@ class GuideProcessor(RowInterface, SlotInterface):  # type: ignore[misc]  # of a
     @classmethod
     def validate_params(cls, sampling_params: "SamplingParams") -> None:
         """Raise ValueError for a constraint that cannot be read, or a parameter that contradicts it."""
-        given = _constraint(sampling_params)
-        if given is None:
+        constraint = _constraint(sampling_params)
+        if constraint is None:
             return
-        fault = fault_of(given)
-        if fault is not None:
-            raise ValueError(fault)
-        for name, why in _IN_THE_WAY.items():
+        check_constraint(constraint)
+        for name, why in _CONTRADICTIONS.items():
             if getattr(sampling_params, name, None):
                 raise ValueError(f"{name} and a constraint exclude each other: {name} is set, {why}. Leave it out.")
 
@@ -82,7 +80,7 @@ class RowProcessor(RowInterface):  # type: ignore[misc]
     """The processor of the first model runner: requests are known by their rows, which the runner moves."""
 
     def __init__(self, vllm_config: "VllmConfig") -> None:
-        self._answers = _Answers(vllm_config)
+        self._cursor_maker = _CursorMaker(vllm_config)
         self._rows: dict[int, tuple[Cursor, Sequence[int]]] = {}
         """The answer in each row, with the list to which vLLM appends its tokens."""
 
@@ -97,12 +95,12 @@ class RowProcessor(RowInterface):  # type: ignore[misc]
         for row in batch_update.removed:
             self._rows.pop(row, None)
         for row, sampling_params, prompt, tokens in batch_update.added:
-            cursor = self._answers.begin(sampling_params, len(prompt or ()))
+            cursor = self._cursor_maker.start_cursor(sampling_params, len(prompt or ()))
             self._put(row, None if cursor is None else (cursor, tokens))
-        for source, target, direction in batch_update.moved:
-            moved, other = self._rows.get(source), self._rows.get(target)
-            self._put(target, moved)
-            self._put(source, other if direction is MoveDirectionality.SWAP else None)
+        for old_row, new_row, direction in batch_update.moved:
+            moved, replaced = self._rows.get(old_row), self._rows.get(new_row)
+            self._put(new_row, moved)
+            self._put(old_row, replaced if direction is MoveDirectionality.SWAP else None)
 
     def apply(self, logits: torch.Tensor) -> torch.Tensor:
         """Return the logits, shape (requests, tokens), with -inf for tokens that may not follow."""
@@ -113,7 +111,7 @@ class RowProcessor(RowInterface):  # type: ignore[misc]
         for cursor, tokens in self._rows.values():
             cursor.rollback(cursor.count - len(tokens))  # tokens are taken back where a cache was lost
             cursor.advance(tokens[cursor.count :])
-        return _masked(logits, rows, [cursor.mask() for cursor in cursors], cursors[0].table)
+        return _mask_rows(logits, rows, [cursor.mask() for cursor in cursors], cursors[0].table)
 
     def _put(self, row: int, answer: tuple[Cursor, Sequence[int]] | None) -> None:
         if answer is None:
@@ -129,14 +127,14 @@ class SlotProcessor(SlotInterface):  # type: ignore[misc]
     """
 
     def __init__(self, vllm_config: "VllmConfig", states: "LogitsProcRequestState") -> None:
-        self._answers = _Answers(vllm_config)
+        self._cursor_maker = _CursorMaker(vllm_config)
         self._states = states
         self._slots: dict[int, Cursor] = {}
 
     def add_request(self, req_idx: int, sampling_params: "SamplingParams") -> bool:
         """Begin the answer of a request in a slot; tell whether it has a constraint."""
         self._slots.pop(req_idx, None)
-        cursor = self._answers.begin(sampling_params, int(self._states.prompt_len.np[req_idx]))
+        cursor = self._cursor_maker.start_cursor(sampling_params, int(self._states.prompt_len.np[req_idx]))
         if cursor is not None:
             self._slots[req_idx] = cursor
         return cursor is not None
@@ -145,18 +143,19 @@ class SlotProcessor(SlotInterface):  # type: ignore[misc]
         """Return the logits, shape (rows, tokens), with -inf for tokens that may not follow."""
         if self._slots.keys().isdisjoint(ctx.idx_mapping_np.tolist()):
             return logits
-        told = torch.stack([one.long() for one in (ctx.expanded_idx_mapping, ctx.pos, ctx.input_ids)], dim=1)
-        rows = [(row, *one) for row, one in enumerate(told.tolist()) if one[0] in self._slots]
+        columns = (ctx.expanded_idx_mapping, ctx.pos, ctx.input_ids)  # each of shape (rows,)
+        entries = torch.stack([column.long() for column in columns], dim=1).tolist()
+        rows = [(row, *entry) for row, entry in enumerate(entries) if entry[0] in self._slots]
         self._catch_up({slot: position for _, slot, position, _ in reversed(rows)})
-        masks, taken = [], Counter[int]()
+        masks, row_counts = [], Counter[int]()
         for _, slot, _, token_id in rows:
-            if taken[slot]:  # it is proposed to follow the row before
+            if row_counts[slot]:  # it is proposed to follow the row before
                 self._slots[slot].accept(token_id)
-            taken[slot] += 1
+            row_counts[slot] += 1
             masks.append(self._slots[slot].mask())
-        for slot, count in taken.items():
+        for slot, count in row_counts.items():
             self._slots[slot].rollback(count - 1)
-        return _masked(logits, [row for row, *_ in rows], masks, self._slots[rows[0][1]].table)
+        return _mask_rows(logits, [row for row, *_ in rows], masks, self._slots[rows[0][1]].table)
 
     def _catch_up(self, last: Mapping[int, int]) -> None:
         """Advance the cursors of some slots by the new tokens; `last` has the positions of the last tokens."""
@@ -172,11 +171,11 @@ class SlotProcessor(SlotInterface):  # type: ignore[misc]
         token_ids = self._states.all_token_ids.gpu  # (slots, context length)
         slots, starts = on_device([[slot, span.start] for slot, span in new.items()], token_ids.device).t()[:, :, None]
         positions = (starts + torch.arange(widest, device=token_ids.device)).clamp(max=token_ids.shape[1] - 1)
-        for (slot, span), found in zip(new.items(), token_ids[slots, positions].tolist(), strict=True):
-            self._slots[slot].advance(found[: len(span)])
+        for (slot, span), new_tokens in zip(new.items(), token_ids[slots, positions].tolist(), strict=True):
+            self._slots[slot].advance(new_tokens[: len(span)])
 
 
-class _Answers:
+class _CursorMaker:
     """The vocabulary and the context of an engine, which answers begin with."""
 
     def __init__(self, vllm_config: "VllmConfig") -> None:
@@ -186,21 +185,21 @@ class _Answers:
         self._vocabulary = vocabulary_of(tokenizer, [ends], width=model_config.get_vocab_size())
         self._context_length = model_config.max_model_len
 
-    def begin(self, sampling_params: "SamplingParams", prompt_tokens: int) -> Cursor | None:
+    def start_cursor(self, sampling_params: "SamplingParams", prompt_tokens: int) -> Cursor | None:
         """Return the cursor of a request's answer; None without a constraint."""
-        given = _constraint(sampling_params)
-        if given is None:
+        constraint = _constraint(sampling_params)
+        if constraint is None:
             return None
-        room = self._context_length - prompt_tokens
+        tokens_left = self._context_length - prompt_tokens
         limit = sampling_params.max_tokens
-        return start_or_end(given, self._vocabulary, room if limit is None else min(limit, room))
+        return start_or_end(constraint, self._vocabulary, tokens_left if limit is None else min(limit, tokens_left))
 
 
 def _constraint(sampling_params: "SamplingParams") -> Any:
     return (sampling_params.extra_args or {}).get(KEY)
 
 
-def _masked(logits: torch.Tensor, rows: Sequence[int], masks: Sequence[Mask], table: MaskTable) -> torch.Tensor:
+def _mask_rows(logits: torch.Tensor, rows: Sequence[int], masks: Sequence[Mask], table: MaskTable) -> torch.Tensor:
     """Return logits with -inf where the masks of some rows, in ascending order, allow no token; other rows stay.
 
     `logits` has shape (batch, width). They may be changed in place. `table` is that of most masks.

@@ -1,4 +1,4 @@
-"""Questions that are answered with a text or with calls of tools, and how prompts show calls and their results.
+"""Replies to chats, texts or calls of tools, and how prompts show calls and their results.
 
 Where calls and an answer are both allowed, the model first lists its calls; where the list is empty, it is asked for
 the answer. A union of both was not taken: a small model that begins with the wrong branch cannot leave it.
@@ -24,15 +24,16 @@ from structured.extraction.prompts import TextOrChat
 from structured.extraction.stream import Stream
 from structured.output_types.call_types import FunctionType, ToolType
 from structured.output_types.combining.text import Text
-from structured.output_types.functions import ARGUMENTS, Call
+from structured.output_types.functions import ARGUMENTS, Call, Tool
+from structured.output_types.json_schema import JsonSchema
 from structured.output_types.output_type import OutputType
 from structured.results.result import Result
 
 
 def calls_to_text(calls: Iterable[tuple[str, str]]) -> str:
     """Return calls, names with arguments as JSON text, as the assistant would write them; nothing for none."""
-    listed = ", ".join(f'{{"name": {json.dumps(name)}, "arguments": {arguments}}}' for name, arguments in calls)
-    return listed and f"[{listed}]"
+    entries = ", ".join(f'{{"name": {json.dumps(name)}, "arguments": {arguments}}}' for name, arguments in calls)
+    return f"[{entries}]" if entries else ""
 
 
 def result_to_text(name: str, arguments: str, result: str) -> str:
@@ -45,9 +46,15 @@ def free_text(stops: Sequence[str]) -> OutputType[str]:
     return Text(stop=stops) | Text(lacks=stops) if stops else Text()
 
 
+def arguments_type(tool: Tool) -> JsonSchema:
+    """Return the type of the arguments of a tool, with its description."""
+    description = {"description": tool.description} if tool.description else {}
+    return JsonSchema({**tool.parameters, **description}, name=tool.name)
+
+
 @dataclass(frozen=True, slots=True)
-class Question:
-    """A question that the model is asked about documents, and another in place of it where the answer has no calls."""
+class Responder:
+    """What replies to chats with a text or with calls of tools: an extractor, and how its answers are read."""
 
     extractor: Extractor[Any]
     is_free: bool = False
@@ -55,32 +62,32 @@ class Question:
     stops: Sequence[str] = ()
     """The phrases that end free text."""
     tool: str | None = None
-    """The tool that is called, whose arguments are the answer."""
+    """The tool that is called, whose arguments the extractor writes."""
     calls_at_most: int | None = None
     """How many of the calls count, the first ones; None for all."""
-    otherwise: "Question | None" = None
-    """The question in place of this one where the answer is an empty list of calls."""
+    fallback: "Responder | None" = None
+    """What replies in place of this one where the model lists no calls."""
 
     @property
-    def is_of_calls(self) -> bool:
-        """Whether the answer is written as calls, which are not shown before they are whole."""
+    def writes_calls(self) -> bool:
+        """Whether the extractor writes calls, which are not shown before they are whole."""
         return isinstance(self.extractor.output_type, FunctionType | ToolType)
 
-    def answers(self, documents: Sequence[TextOrChat]) -> list["Reply"]:
-        """Return the answer about each document. Raises the errors of the library."""
-        named = "the text" if len(documents) == 1 else None
-        results = self.extractor.results(documents, progress=False, named=named)
-        answers = [self._read(result) for result in sorted(results, key=attrgetter("position"))]
-        uncalled = [position for position, answer in enumerate(answers) if not answer.calls]
-        if self.otherwise is None or not uncalled:
-            return answers
-        others = self.otherwise.answers([documents[position] for position in uncalled])
-        for position, other in zip(uncalled, others, strict=True):
-            answers[position] = replace(other, before=answers[position].result)
-        return answers
+    def replies(self, documents: Sequence[TextOrChat]) -> list["Reply"]:
+        """Return the reply to each document. Raises the errors of the library."""
+        noun = "the text" if len(documents) == 1 else None
+        results = self.extractor.results(documents, progress=False, named=noun)
+        replies = [self._read(result) for result in sorted(results, key=attrgetter("position"))]
+        without_calls = [position for position, reply in enumerate(replies) if not reply.calls]
+        if self.fallback is None or not without_calls:
+            return replies
+        fallback_replies = self.fallback.replies([documents[position] for position in without_calls])
+        for position, reply in zip(without_calls, fallback_replies, strict=True):
+            replies[position] = replace(reply, empty_calls=replies[position].result)
+        return replies
 
-    def streamed(self, document: TextOrChat) -> Iterator["str | Reply"]:
-        """Return the pieces of the answer about a document, and last the whole; of calls, the pieces are empty.
+    def stream(self, document: TextOrChat) -> Iterator["str | Reply"]:
+        """Return the pieces of the reply to a document, and last the whole; of calls, the pieces are empty.
 
         Raises the errors of the library, also in the middle.
         """
@@ -89,19 +96,19 @@ class Question:
     def _pieces(self, document: TextOrChat, stream: Stream[Any]) -> Iterator["str | Reply"]:
         sent, held_back = 0, max(map(len, self.stops), default=0)  # what may be a part of a stop phrase
         for _ in stream:
-            end = 0 if self.is_of_calls else max(len(stream.text) - held_back, sent)
+            end = 0 if self.writes_calls else max(len(stream.text) - held_back, sent)
             yield stream.text[sent:end]
             sent = end
-        answer = self._read(stream.result())
-        if self.otherwise is not None and not answer.calls:
-            for piece in self.otherwise.streamed(document):
-                yield piece if isinstance(piece, str) else replace(piece, before=answer.result)
+        reply = self._read(stream.result())
+        if self.fallback is not None and not reply.calls:
+            for piece in self.fallback.stream(document):
+                yield piece if isinstance(piece, str) else replace(piece, empty_calls=reply.result)
             return
-        yield "" if self.is_of_calls else answer.text[sent:]
-        yield answer
+        yield "" if self.writes_calls else reply.text[sent:]
+        yield reply
 
     def _read(self, result: Result[Any]) -> "Reply":
-        """Return what a result says. Raises the error of the result, if it has one."""
+        """Return a result as a reply. Raises the error of the result, if it has one."""
         value = result.value
         text = value if self.is_free else result.text or ""
         calls = [(self.tool, text)] if self.tool is not None else _calls(value)
@@ -110,16 +117,16 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """The answer to a question: a text, or calls."""
+    """The reply to a chat: a text, or calls of tools."""
 
-    question: Question
+    responder: Responder
     result: Result[Any]
     text: str
     """The written text. Free text ends before its stop phrase."""
     calls: Sequence[tuple[str, str]]
-    """The calls, as names with arguments as JSON text; none where it is no call."""
-    before: Result[Any] | None = None
-    """The empty list of calls, where another question was asked first."""
+    """The calls, as names with arguments as JSON text; empty for a text."""
+    empty_calls: Result[Any] | None = None
+    """The empty list of calls that the model wrote before, where this reply is of the responder's fallback."""
 
     @property
     def generation(self) -> Generation:

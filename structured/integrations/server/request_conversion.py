@@ -1,4 +1,4 @@
-"""Requests as the library reads them: their output types, their chats and their options."""
+"""Conversion of request bodies into what the library takes: output types, messages of prompts, and options."""
 
 import json
 import re
@@ -8,23 +8,24 @@ from typing import Any, cast
 from pydantic import BaseModel
 
 from structured.decoding.repetition import Repetition
-from structured.errors import PatternError, PromptError, SchemaError
+from structured.errors import PromptError
 from structured.extraction.options import Options
 from structured.extraction.prompts import Conversation
-from structured.integrations.questions import calls_to_text, free_text, result_to_text
+from structured.integrations.chat_replies import arguments_type, calls_to_text, free_text, result_to_text
 from structured.integrations.server.field_lists import FieldListError, read_fields
 from structured.integrations.server.limits import Limits
 from structured.integrations.server.request_bodies import (
     ChatRequest,
     ChooseRequest,
-    Constraint,
     ConstraintKind,
     ExtractRequest,
     GenerationRequest,
     GrammarRequest,
+    JsonObject,
     LibraryRequest,
     Message,
     RegexRequest,
+    RequestedConstraint,
     ToolCall,
 )
 from structured.integrations.server.request_errors import RequestError
@@ -38,16 +39,17 @@ from structured.output_types.output_type import OutputType
 from structured.output_types.regex import Regex
 
 
-def output_type_of(body: GenerationRequest, limits: Limits) -> OutputType[Any] | JsonSchema:
+def output_type_of(body: GenerationRequest, limits: Limits) -> Any:
     """Return the output type that a request constrains its answer to; free text where it does not.
 
     Raises RequestError where it asks for two things at once, for what is too large, or for what cannot be enforced.
     """
     constraints = body.constraints
     if isinstance(body, ChatRequest) and body.uses_tools:
-        tools = Constraint("tools", body.tools, {"name": body.called_tool, "may_answer": body.may_answer})
-        if body.may_answer:  # then the others are for the answer in place of calls
-            return _of_member("tools", tools, limits)
+        arguments = {"name": body.called_tool, "may_skip": body.may_skip_tools}
+        tools = RequestedConstraint("tools", body.tools, arguments)
+        if body.may_skip_tools:  # then the others are for the answer in place of calls
+            return constrained_type(tools, limits)
         constraints["tools"] = tools
     if len(constraints) > 1:
         raise RequestError(400, f"{' and '.join(constraints)} exclude each other.", parameter=next(iter(constraints)))
@@ -57,18 +59,7 @@ def output_type_of(body: GenerationRequest, limits: Limits) -> OutputType[Any] |
     [(member, constraint)] = constraints.items()
     if body.stops:
         raise RequestError(400, f"stop and {member} exclude each other.", parameter="stop")
-    return _of_member(member, constraint, limits)
-
-
-def _of_member(member: str, constraint: Constraint, limits: Limits) -> OutputType[Any] | JsonSchema:
-    """Return the output type of a member of a request. Raises RequestError."""
-    try:
-        output_type: OutputType[Any] | JsonSchema = constrained_type(constraint, limits)
-    except (SchemaError, PatternError) as error:
-        raise RequestError.of(error, member) from error
-    except TypeError as error:  # a member of a tool is of the wrong kind
-        raise RequestError(400, str(error), parameter=member) from error
-    return output_type
+    return constrained_type(constraint, limits)
 
 
 def check_length(constraint: Any, limits: Limits, name: str) -> None:
@@ -78,33 +69,33 @@ def check_length(constraint: Any, limits: Limits, name: str) -> None:
         raise RequestError(413, f"{name} has {length:,} characters; {limits.schema:,} are taken.", parameter=name)
 
 
-def constraint_of(body: LibraryRequest) -> Constraint:
+def constraint_of(body: LibraryRequest) -> RequestedConstraint:
     """Return the constraint of a request of the library's own, unless it names a type of the server."""
     match body:
         case ChooseRequest(choices=choices):
-            return Constraint("choice", choices)
+            return RequestedConstraint("choice", choices)
         case RegexRequest(regex=regex, dialect=dialect):
-            return Constraint("regex", regex, {"dialect": dialect})
+            return RequestedConstraint("regex", regex, {"dialect": dialect})
         case GrammarRequest(grammar=grammar, start=start):
-            return Constraint("grammar", grammar, {"start": start})
+            return RequestedConstraint("grammar", grammar, {"start": start})
         case ExtractRequest(fields=str(fields)):
-            return Constraint("fields", fields)
+            return RequestedConstraint("fields", fields)
         case ExtractRequest(schema_=schema):
-            return Constraint("json", schema)
+            return RequestedConstraint("json", schema)
     raise AssertionError(body)
 
 
-def constrained_type(constraint: Constraint, limits: Limits) -> Any:
+def constrained_type(constraint: RequestedConstraint, limits: Limits) -> Any:
     """Return the output type of a constraint; nothing that it refers to is fetched, and nothing of it is run.
 
     Raises RequestError for one that is too long, and what making the type raises.
     """
-    name, make = _KINDS[constraint.kind]
+    name, make = _TYPE_MAKERS[constraint.kind]
     check_length(constraint.value, limits, name)
-    return make(constraint.value, **constraint.options)
+    return make(constraint.value, **constraint.type_arguments)
 
 
-def _of_fields(fields: str) -> type[BaseModel]:
+def _fields_to_type(fields: str) -> type[BaseModel]:
     try:
         return read_fields(fields)
     except (FieldListError, RecursionError) as error:
@@ -112,7 +103,7 @@ def _of_fields(fields: str) -> type[BaseModel]:
         raise RequestError(400, f"fields: {problem}", parameter="fields") from None
 
 
-def _of_grammar(grammar: str, *, start: str | None = None) -> Grammar[str]:
+def _grammar_to_type(grammar: str, *, start: str | None = None) -> Grammar[str]:
     """Return the output type of a grammar in Lark's language, or in GBNF, whose rules have `::=`."""
     if _GBNF.search(grammar):
         return Grammar.from_gbnf(grammar, start or "root")
@@ -120,31 +111,33 @@ def _of_grammar(grammar: str, *, start: str | None = None) -> Grammar[str]:
 
 
 _GBNF = re.compile(r"^\s*[\w-]+\s*::=", re.ASCII | re.MULTILINE)
-"""How a rule begins in GBNF, and none in Lark's language."""
+"""The beginning of a rule in GBNF, which no rule in Lark's language has."""
 
 
-def _of_tools(entries: list[dict[str, Any]], *, name: str | None, may_answer: bool) -> OutputType[Any] | JsonSchema:
-    """Return the type of calls of tools; of the arguments alone, if the tool is known by its name."""
-    tools = [Tool.from_openai(one) for one in entries]
+def _tools_to_type(entries: list[JsonObject], *, name: str | None, may_skip: bool) -> OutputType[Any] | JsonSchema:
+    """Return the type of calls of tools, which may be none; with a `name`, that of the arguments of this tool."""
+    try:
+        tools = [Tool.from_openai(entry) for entry in entries]
+    except TypeError as error:
+        raise RequestError(400, str(error), parameter="tools") from error
     if name is None:
-        return functions(*tools, parallel=may_answer)
-    named = next((one for one in tools if one.name == name), None)
-    if named is None:
+        return functions(*tools, parallel=may_skip)
+    called_tool = next((tool for tool in tools if tool.name == name), None)
+    if called_tool is None:
         raise RequestError(400, f"There is no tool named {name!r}.", parameter="tool_choice")
-    described = {"description": named.description} if named.description else {}
-    return JsonSchema({**named.parameters, **described}, name=name)
+    return arguments_type(called_tool)
 
 
-_KINDS: Mapping[ConstraintKind, tuple[str, Callable[..., Any]]] = {
+_TYPE_MAKERS: Mapping[ConstraintKind, tuple[str, Callable[..., Any]]] = {
     "json": ("The schema", JsonSchema),
     "regex": ("The regular expression", Regex),
     "choice": ("The choice", Choice),
-    "grammar": ("The grammar", _of_grammar),
-    "fields": ("fields", _of_fields),
+    "grammar": ("The grammar", _grammar_to_type),
+    "fields": ("fields", _fields_to_type),
     "constraint": ("The constraint", data_to_type),
-    "tools": ("tools", _of_tools),
+    "tools": ("tools", _tools_to_type),
 }
-"""What constraints are called if they are too long, and what makes their types."""
+"""What a constraint of each kind is called in the error of one that is too long, and what makes its type."""
 
 
 def prompt_messages(messages: Sequence[Message], member: str = "messages") -> list[dict[str, str]]:
@@ -154,41 +147,46 @@ def prompt_messages(messages: Sequence[Message], member: str = "messages") -> li
     """
     calls: dict[str | None, ToolCall] = {}
     turns: list[dict[str, str]] = []
-    places: list[int] = []
-    """The position of the last message of each turn."""
-    before = None
+    positions: list[int] = []
+    """For each turn, the position of the last message in it."""
+    previous_role = None
     for position, message in enumerate(messages):
-        calls |= {call.id: call for call in message.tool_calls or ()}
+        place = f"messages[{position}]" if member == "messages" else ""
+        for number, new_call in enumerate(message.tool_calls or ()):
+            if new_call.id in calls:
+                problem = f"Two calls have the id {new_call.id!r}, by which results name theirs. Give each its own."
+                raise RequestError(400, problem, parameter=f"{place}.tool_calls[{number}].id" if place else member)
+            calls[new_call.id] = new_call
         if message.role == "tool" and message.tool_call_id not in calls:
             problem = f"There is no call {message.tool_call_id!r} before its result."
-            where = f"messages[{position}].tool_call_id" if member == "messages" else member
-            raise RequestError(400, problem, parameter=where)
-        text = _result(calls[message.tool_call_id], message.text) if message.role == "tool" else _written(message)
-        if before == "tool" and message.role in {"tool", "user"}:
+            raise RequestError(400, problem, parameter=f"{place}.tool_call_id" if place else member)
+        call = calls[message.tool_call_id] if message.role == "tool" else None
+        text = _text_with_calls(message) if call is None else _tool_result_text(call, message.text)
+        if previous_role == "tool" and message.role in {"tool", "user"}:
             turns[-1]["content"] += f"\n\n{text}"
-            places[-1] = position
+            positions[-1] = position
         else:
             turns.append({"role": _ROLES.get(message.role, message.role), "content": text})
-            places.append(position)
-        before = message.role
+            positions.append(position)
+        previous_role = message.role
     try:
         Conversation.read(turns, member)
     except PromptError as error:
-        refused = RequestError.of(error, member)
-        refused.message = re.sub(
-            rf"[Mm]essage (\d+) of {member}",
-            lambda found: f"messages[{places[int(found[1])]}]" if member == "messages" else f"a message of {member}",
-            refused.message,
-        )
-        raise refused from error
+
+        def place_of(match: re.Match[str]) -> str:
+            return f"messages[{positions[int(match[1])]}]" if member == "messages" else f"a message of {member}"
+
+        request_error = RequestError.of(error, member)
+        request_error.message = re.sub(rf"[Mm]essage (\d+) of {member}", place_of, request_error.message)
+        raise request_error from error
     return turns
 
 
 _ROLES = {"developer": "system", "tool": "user"}
-"""The roles of messages that prompts do not have, by those that stand for them."""
+"""The roles that prompts lack, with the roles that take their place."""
 
 
-def _result(call: ToolCall, text: str) -> str:
+def _tool_result_text(call: ToolCall, text: str) -> str:
     name, arguments = (_on_one_line(part) for part in (call.function.name, call.function.arguments))
     return result_to_text(name, arguments, text)
 
@@ -197,13 +195,13 @@ def _on_one_line(text: str) -> str:
     return " ".join(filter(None, map(str.strip, text.splitlines())))
 
 
-def _written(message: Message) -> str:
+def _text_with_calls(message: Message) -> str:
     """Return the text of a message, and its calls."""
     calls = calls_to_text((one.function.name, one.function.arguments) for one in message.tool_calls or ())
     return "\n\n".join(filter(None, (message.text, calls)))
 
 
-_OPTIONS = ("temperature", "seed", "top_p", "top_k", "min_p", "instructions", "system", "grounded")
+_OPTION_MEMBERS = ("temperature", "seed", "top_p", "top_k", "min_p", "instructions", "system", "grounded")
 """The members of requests that are options of the library."""
 
 
@@ -212,8 +210,8 @@ def options_of(body: GenerationRequest | LibraryRequest, max_tokens: int) -> Opt
 
     A seed counts without a temperature, too: an answer that validators reject is sampled again.
     """
-    members = {name: getattr(body, name, None) for name in _OPTIONS}
+    members = {name: getattr(body, name, None) for name in _OPTION_MEMBERS}
     members["grounded"] = members["grounded"] or None  # false, and a list of no paths
-    chosen = {name: value for name, value in members.items() if value is not None}
+    options = {name: value for name, value in members.items() if value is not None}
     repetition = Repetition(stop=body.stop_repetition)
-    return cast("Options", {"max_tokens": max_tokens, "repetition": repetition, **chosen})
+    return cast("Options", {"max_tokens": max_tokens, "repetition": repetition, **options})

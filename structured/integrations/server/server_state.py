@@ -1,4 +1,4 @@
-"""Execution: the questions of requests, answered by the running batch that all requests share, and its figures."""
+"""The state of a server: the running batch, the extractors and the metrics that all of its requests share."""
 
 import os
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
@@ -21,9 +21,8 @@ from structured.extraction.events import AttemptWritten
 from structured.extraction.extractor import Extractor
 from structured.extraction.options import Options
 from structured.extraction.prompts import TextOrChat
-from structured.integrations.questions import Question, Reply
-from structured.integrations.server.limits import Admission, Limits, Work
-from structured.integrations.server.request_bodies import GenerationRequest, LibraryRequest
+from structured.integrations.chat_replies import Reply, Responder
+from structured.integrations.server.limits import Admission, Limits, RequestThreads
 from structured.integrations.server.request_errors import RequestError
 from structured.integrations.server.responses import Piece
 from structured.models.load import PACKAGED_ID, PACKAGED_NAME
@@ -34,9 +33,9 @@ SHARED_METRICS = "PROMETHEUS_MULTIPROC_DIR"
 
 
 class Metrics:
-    """The figures of one server, or of all workers of a server: what they count is added up."""
+    """The metrics of one server, or of all workers of a server, whose counters are added up."""
 
-    def __init__(self, running: RunningBatch, admission: Admission) -> None:
+    def __init__(self, batch: RunningBatch, admission: Admission) -> None:
         self.registry = CollectorRegistry()
         self.requests = Counter(
             "structured_requests", "Requests, by path and status.", ("path", "status"), registry=self.registry
@@ -52,70 +51,70 @@ class Metrics:
             "structured_tokens", "Tokens: of prompts, sampled, and known without the model.", ("kind",),
             registry=self.registry,
         )  # fmt: skip
-        self.now = _Now(running, admission)
+        self.current = _CurrentGauges(batch, admission)
 
     def text(self) -> bytes:
-        """Return all figures in Prometheus's text format."""
-        counted, now = self.registry, CollectorRegistry()
+        """Return all metrics in Prometheus's text format."""
+        counters, gauges = self.registry, CollectorRegistry()
         if SHARED_METRICS in os.environ:
-            counted = CollectorRegistry()
-            MultiProcessCollector(counted)  # type: ignore[no-untyped-call]
-        now.register(self.now)
-        return generate_latest(counted) + generate_latest(now)
+            counters = CollectorRegistry()
+            MultiProcessCollector(counters)  # type: ignore[no-untyped-call]
+        gauges.register(self.current)
+        return generate_latest(counters) + generate_latest(gauges)
 
 
-class _Now(Collector):
+class _CurrentGauges(Collector):
     """Gauges of the texts and requests at the moment of collection; those of a worker have its process as a label."""
 
-    def __init__(self, running: RunningBatch, admission: Admission) -> None:
-        self.running, self.admission = running, admission
+    def __init__(self, batch: RunningBatch, admission: Admission) -> None:
+        self.batch, self.admission = batch, admission
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
         """Yield the gauges."""
-        figures: Iterable[tuple[str, str, int]] = (
-            ("structured_live_texts", "Texts in the batch.", self.running.live),
-            ("structured_waiting_texts", "Texts that wait for the batch.", self.running.waiting),
+        values: Iterable[tuple[str, str, int]] = (
+            ("structured_live_texts", "Texts in the batch.", self.batch.live),
+            ("structured_waiting_texts", "Texts that wait for the batch.", self.batch.waiting),
             ("structured_waiting_requests", "Requests that wait for their turn.", self.admission.waiting),
         )
         labels = {"worker": str(os.getpid())} if SHARED_METRICS in os.environ else {}
-        for name, what, number in figures:
-            gauge = GaugeMetricFamily(name, what, labels=list(labels))
-            gauge.add_metric(list(labels.values()), number)
+        for name, help_text, value in values:
+            gauge = GaugeMetricFamily(name, help_text, labels=list(labels))
+            gauge.add_metric(list(labels.values()), value)
             yield gauge
 
 
 @dataclass(slots=True)
-class Prompts:
-    """The tokens of the prompts of a request, and the figures of all that is written for it."""
+class TokenCounter:
+    """A listener that counts the tokens of one request, for the metrics of the server and the usage in the response."""
 
     metrics: Metrics
-    tokens: dict[int, int] = field(default_factory=dict)
-    """Those of the prompt of each text, in its last attempt."""
+    prompt_tokens: dict[int, int] = field(default_factory=dict)
+    """The tokens of the prompt of each document in its last attempt, by the document's position."""
 
     def __call__(self, event: object) -> None:
         """Count an attempt that has been written."""
         if isinstance(event, AttemptWritten):
-            self.tokens[event.position] = event.prompt_tokens
+            self.prompt_tokens[event.position] = event.prompt_tokens
             self.metrics.tokens.labels("prompt").inc(event.prompt_tokens)
             for generation in event.generations:
                 self.metrics.tokens.labels("sampled").inc(generation.diagnostics.sampled)
                 self.metrics.tokens.labels("forced").inc(generation.diagnostics.forced)
 
-    def total(self, answers: Sequence[Reply], repeated: int = 1) -> int:
-        """Return the tokens of all prompts; that of so many answers, one behind another, is counted once."""
-        merged = [answer.result for answer in answers if not answer.result.generations]
-        tokens = self.tokens | {result.position: result.usage.prompt_tokens for result in merged}
-        return sum(count for position, count in tokens.items() if position % repeated == 0)
+    def total_of_prompts(self, replies: Sequence[Reply], copies: int = 1) -> int:
+        """Return the tokens of all prompts. A prompt of which there are `copies`, one behind another, counts once."""
+        merged_results = [reply.result for reply in replies if not reply.result.generations]
+        tokens = self.prompt_tokens | {result.position: result.usage.prompt_tokens for result in merged_results}
+        return sum(count for position, count in tokens.items() if position % copies == 0)
 
 
 MAX_EXTRACTORS = 256
 """Extractors that are kept: most requests have the type and the prompt of others, for other texts."""
 
-MAX_MEMORY = 1 << 27
+MAX_EXTRACTOR_BYTES = 1 << 27
 """Bytes that the kept extractors may take when another is made, each with all of its index."""
 
-_SHAPING = frozenset({"instructions", "system", "grounded", "layout"})
-"""Options that a type and its prompt depend on."""
+_PREPARATION_OPTIONS = frozenset({"instructions", "system", "grounded", "layout"})
+"""Options that an extractor is prepared with; others, such as the temperature, apply to a prepared one."""
 
 
 class Extractors:
@@ -125,71 +124,71 @@ class Extractors:
     share the dict of those that are kept, of which each single operation is atomic.
     """
 
-    def __init__(self, running: RunningBatch) -> None:
-        self.running = running
-        self._kept: dict[Hashable, Extractor[Any]] = {}
+    def __init__(self, batch: RunningBatch) -> None:
+        self.batch = batch
+        self._extractors: dict[Hashable, Extractor[Any]] = {}
 
     def find(self, key: Hashable, make_type: Callable[[], Any], options: Options) -> Extractor[Any]:
         """Return an extractor with some options, of the type of a key.
 
         The key says all that the type and the prompt depend on. What is new is made.
         """
-        shaping: dict[str, Any] = {name: value for name, value in options.items() if name in _SHAPING}
-        sampling: dict[str, Any] = {name: value for name, value in options.items() if name not in _SHAPING}
+        preparation: dict[str, Any] = {name: value for name, value in options.items() if name in _PREPARATION_OPTIONS}
+        sampling: dict[str, Any] = {name: value for name, value in options.items() if name not in _PREPARATION_OPTIONS}
         with without_warnings():
-            extractor = self._kept.get(key)
+            extractor = self._extractors.get(key)
             if extractor is None:
-                extractor = Extractor[Any](make_type(), model=self.running, **shaping)
-                self._make_room()
-            self._kept.pop(key, None)
-            self._kept[key] = extractor  # as the last one
+                extractor = Extractor[Any](make_type(), model=self.batch, **preparation)
+                self._evict()
+            self._extractors.pop(key, None)
+            self._extractors[key] = extractor  # as the last one
             return extractor.with_options(**sampling)
 
-    def _make_room(self) -> None:
+    def _evict(self) -> None:
         """Drop those that were not asked for lately, while there are too many or they take too much memory."""
-        sizes = {key: extractor.memory for key, extractor in self._kept.copy().items()}
+        sizes = {key: extractor.memory for key, extractor in self._extractors.copy().items()}
         total, surplus = sum(sizes.values()), len(sizes) + 1 - MAX_EXTRACTORS
-        if total > MAX_MEMORY:
+        if total > MAX_EXTRACTOR_BYTES:
             forget()  # those that stay have their indexes themselves
         for key, size in sizes.items():
-            if surplus <= 0 and total <= MAX_MEMORY:
+            if surplus <= 0 and total <= MAX_EXTRACTOR_BYTES:
                 break
             total, surplus = total - size, surplus - 1
-            self._kept.pop(key, None)
+            self._extractors.pop(key, None)
 
 
 def results_of(extractor: Extractor[Any], documents: Sequence[TextOrChat]) -> list[Result[Any]]:
     """Return the result for each document; where the model fails, its error is that of each that is not finished.
 
-    Raises RequestError if the question is wrong.
+    Raises RequestError if the type or the options are wrong.
     """
-    known: dict[int, Result[Any]] = {}
-    named = "the text" if len(documents) == 1 else None
-    with refusals():
+    results: dict[int, Result[Any]] = {}
+    noun = "the text" if len(documents) == 1 else None
+    with errors_to_request_errors():
         try:
-            known.update((one.position, one) for one in extractor.results(documents, progress=False, named=named))
+            results.update((one.position, one) for one in extractor.results(documents, progress=False, named=noun))
         except ModelError as error:
-            unfinished = [place for place in range(len(documents)) if place not in known]
-            known |= {place: failed_result(place, documents[place], error) for place in unfinished}
-    return [known[place] for place in range(len(documents))]
+            unfinished = [place for place in range(len(documents)) if place not in results]
+            results |= {place: failed_result(place, documents[place], error) for place in unfinished}
+    return [results[place] for place in range(len(documents))]
 
 
-def answers_to(question: Question, documents: Sequence[TextOrChat]) -> list[Reply]:
-    """Return the answer about each document. Raises RequestError."""
-    with refusals():
-        return question.answers(documents)
+def replies_of(responder: Responder, documents: Sequence[TextOrChat]) -> list[Reply]:
+    """Return the reply to each document. Raises RequestError."""
+    with errors_to_request_errors():
+        return responder.replies(documents)
 
 
-def pieces_of(question: Question, document: TextOrChat, prompts: Prompts) -> Iterator[Piece]:
-    """Yield the pieces of an answer, and last the whole. Raises RequestError, also in the middle."""
-    with refusals():
-        for piece in question.streamed(document):
-            yield piece if isinstance(piece, str) else (piece, prompts.total([piece]))
+def pieces_of(responder: Responder, document: TextOrChat, counter: TokenCounter) -> Iterator[Piece]:
+    """Yield the pieces of a reply, and last the whole. Raises RequestError, also in the middle."""
+    with errors_to_request_errors():
+        for piece in responder.stream(document):
+            yield piece if isinstance(piece, str) else (piece, counter.total_of_prompts([piece]))
 
 
 @contextmanager
-def refusals() -> Iterator[None]:
-    """Answer errors of the library with RequestError, and leave out warnings, of which an answer has marks."""
+def errors_to_request_errors() -> Iterator[None]:
+    """Raise RequestError for errors of the library, and leave out warnings, of which an answer has marks."""
     with without_warnings():
         try:
             yield
@@ -197,54 +196,52 @@ def refusals() -> Iterator[None]:
             raise RequestError.of(error) from error
 
 
-DEFAULT = "default"
+MESSAGE_CHARACTERS = 16
+"""Characters that a message of a chat counts as, beside its content."""
+
+DEFAULT_MODEL = "default"
 """The name that the model has on every server."""
 
 
 @dataclass(slots=True)
-class Serving:
-    """A running server."""
+class ServerState:
+    """The state of a running server, which FastAPI injects into the routes."""
 
-    running: RunningBatch
+    batch: RunningBatch
     limits: Limits
     types: Mapping[str, Any]
-    work: Work = field(init=False)
+    threads: RequestThreads = field(init=False)
     metrics: Metrics = field(init=False)
     extractors: Extractors = field(init=False)
 
     def __post_init__(self) -> None:
-        self.extractors = Extractors(self.running)
-        self.work = Work(self.limits)
-        self.metrics = Metrics(self.running, self.work.admission)
+        self.extractors = Extractors(self.batch)
+        self.threads = RequestThreads(self.limits)
+        self.metrics = Metrics(self.batch, self.threads.admission)
 
     @classmethod
-    async def of(cls, request: Request) -> "Serving":
-        """Return that of the application that a request came to. FastAPI takes a thread for a plain function.
+    async def of(cls, request: Request) -> "ServerState":
+        """Return the state of the application that a request came to. FastAPI takes a thread for a plain function.
 
         Raises RequestError if the application has not been started.
         """
-        found: Serving | None = getattr(request.app.state, "serving", None)
-        if found is None:
+        server: ServerState | None = getattr(request.app.state, "server", None)
+        if server is None:
             raise RequestError(
                 503,
                 "The model is not loaded: the application has not been started. Where it is mounted, let the lifespan "
                 "of the outer application enter app.router.lifespan_context(app).",
             )
-        return found
-
-    @property
-    def is_ready(self) -> bool:
-        """Whether requests are taken."""
-        return not self.work.admission.is_closed
+        return server
 
     @property
     def model(self) -> str:
         """The name of the model in requests."""
-        return PACKAGED_ID if self.running.name == PACKAGED_NAME else self.running.name
+        return PACKAGED_ID if self.batch.name == PACKAGED_NAME else self.batch.name
 
     def check_model(self, name: str | None) -> None:
         """Raise RequestError if a request names another model than the one that is served."""
-        if name not in (None, "", DEFAULT, self.model, self.running.name):
+        if name not in (None, "", DEFAULT_MODEL, self.model, self.batch.name):
             raise RequestError(
                 404, f"The model {name!r} is not served here; {self.model!r} is.", parameter="model",
                 code="model_not_found",
@@ -253,8 +250,8 @@ class Serving:
     def type(self, name: str) -> Any:
         """Return a type of the server. Raises RequestError if there is none of that name."""
         if name not in self.types:
-            known = ", ".join(sorted(self.types)) or "there is none"
-            raise RequestError(404, f"There is no type {name!r} here; known: {known}.", parameter="type")
+            names = ", ".join(sorted(self.types)) or "there is none"
+            raise RequestError(404, f"There is no type {name!r} here; known: {names}.", parameter="type")
         return self.types[name]
 
     def check_documents(self, count: int) -> None:
@@ -262,11 +259,14 @@ class Serving:
         if count > self.limits.documents:
             raise RequestError(413, f"{count:,} texts are asked for; {self.limits.documents:,} are taken at a time.")
 
-    def check_size(self, body: GenerationRequest | LibraryRequest) -> None:
+    def check_size(self, documents: Sequence[TextOrChat]) -> None:
         """Raise RequestError if the texts of a request are longer than is taken."""
-        count, most = body.characters, self.limits.characters
-        if count > most:
-            raise RequestError(413, f"The texts have {count:,} characters; {most:,} are taken at a time.")
+        messages = [message for document in documents if not isinstance(document, str) for message in document]
+        texts = [document for document in documents if isinstance(document, str)]
+        texts += [str(message["content"]) for message in messages]
+        count, limit = sum(map(len, texts)) + MESSAGE_CHARACTERS * len(messages), self.limits.characters
+        if count > limit:
+            raise RequestError(413, f"The texts have {count:,} characters; {limit:,} are taken at a time.")
 
     def max_tokens(self, **members: int | None) -> int:
         """Return how many tokens an answer may have, by the first member that says so. Raises RequestError beyond."""
@@ -277,7 +277,3 @@ class Serving:
                 400, f"{name} is {tokens:,}; an answer has at most {limit:,} tokens here.", parameter=name
             )
         return tokens
-
-    def close(self) -> None:
-        """Take no more requests, and finish those that run."""
-        self.work.close()

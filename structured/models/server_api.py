@@ -1,4 +1,4 @@
-"""Addresses of models behind servers, and the form in which a kind of server is asked and answers."""
+"""Addresses of models behind servers, and the interface of the APIs by which kinds of servers are asked."""
 
 import json
 import re
@@ -187,8 +187,8 @@ def _place_of_value(text: str, member: str | None) -> tuple[int, int]:
     return head.end(), len(text[: end - 1].rstrip(WHITESPACE))
 
 
-class ServerForm(ABC):
-    """How a kind of server is asked."""
+class ServerApi(ABC):
+    """The API of a kind of server: how requests are written, and how its answers are read."""
 
     server: ClassVar[str]
     """The name of the server in messages."""
@@ -198,7 +198,7 @@ class ServerForm(ABC):
     """The path of the requests."""
     enforces: ClassVar[str]
     """The constraints that the server takes, in words."""
-    options: ClassVar[frozenset[str]] = frozenset({"min_p", "seed", "temperature", "top_k", "top_p"})
+    sampling_options: ClassVar[frozenset[str]] = frozenset({"min_p", "seed", "temperature", "top_k", "top_p"})
     """The sampling options that the server takes."""
     tells_probabilities: ClassVar[bool] = True
     needs_name: ClassVar[bool] = True

@@ -1,4 +1,4 @@
-"""The forms of servers: OpenAI's `/v1/chat/completions`, with fields of each server for constraints, and Ollama's.
+"""The APIs of servers: OpenAI's `/v1/chat/completions`, with fields of each server for constraints, and Ollama's.
 
 Sources: OpenAI's API reference, "Chat" and the guide "Structured outputs"; vLLM's "Structured Outputs"; SGLang's
 "Structured Outputs"; README.md of llama.cpp's server, and its grammars/README.md for GBNF; docs/api.md of Ollama.
@@ -12,11 +12,11 @@ from typing import Any, ClassVar, TypeAlias
 from structured.errors import SchemaError, StructuredError
 from structured.errors.recursion import deep
 from structured.integrations.error_data import data_to_error
-from structured.models.server_form import (
+from structured.models.server_api import (
     Envelope,
     ServedToken,
     ServerAnswer,
-    ServerForm,
+    ServerApi,
     ServerRequest,
     Unreadable,
     checked,
@@ -37,17 +37,17 @@ from structured.output_types.remote_constraints import (
 from structured.regex import Alternation, CharSet, Concat, Iteration, Literal, Pattern, Words, words
 from structured.regex.printing import quantifier
 
-_MEMBER = "answer"
+_ENVELOPE_MEMBER = "answer"
 
 
-Fields: TypeAlias = Mapping[type[Constraint], Callable[[Any], dict[str, Any]]]
+ConstraintFields: TypeAlias = Mapping[type[Constraint], Callable[[Any], dict[str, Any]]]
 """The members of a request for each kind of constraint; of grammars, only those in GBNF are passed."""
 
 
-class TableForm(ServerForm):
-    """The form of a server that takes constraints in fields of a request."""
+class TableApi(ServerApi):
+    """The API of a server that takes constraints in fields of a request."""
 
-    fields: ClassVar[Fields]
+    fields: ClassVar[ConstraintFields]
 
     def request_fields(self, constraint: Constraint | None) -> dict[str, Any]:
         """Return the fields for a constraint. Raises SchemaError where the server cannot enforce it."""
@@ -63,8 +63,8 @@ class TableForm(ServerForm):
         return self.fields[type(constraint)](constraint)
 
 
-class ChatForm(TableForm):
-    """The form that OpenAI and the servers that follow it have in common."""
+class ChatApi(TableApi):
+    """The API that OpenAI and the servers that follow it have in common."""
 
     path = "/v1/chat/completions"
     limit: ClassVar[str] = "max_tokens"
@@ -88,7 +88,7 @@ class ChatForm(TableForm):
         text = message.get("content") or ""
         if not isinstance(text, str):
             raise Unreadable("content is not text")
-        return _answer(text, message.get("refusal"), choice, logprobs.get("content"), data)
+        return _choice_to_answer(text, message.get("refusal"), choice, logprobs.get("content"), data)
 
     def chunks(self, lines: Iterable[str]) -> Iterator[Any]:
         """Yield the data of server-sent events up to the last one."""
@@ -111,10 +111,10 @@ class ChatForm(TableForm):
         last: Any = next((choice for choice in reversed(choices) if choice.get("finish_reason")), {})
         refusal = "".join(choice.get("delta", {}).get("refusal") or "" for choice in choices)
         usage: Any = next((chunk for chunk in reversed(chunks) if chunk.get("usage")), {})
-        return _answer(text, refusal, last, logprobs, usage)
+        return _choice_to_answer(text, refusal, last, logprobs, usage)
 
 
-def _answer(text: str, refusal: str | None, choice: Any, logprobs: Any, data: Any) -> ServerAnswer:
+def _choice_to_answer(text: str, refusal: str | None, choice: Any, logprobs: Any, data: Any) -> ServerAnswer:
     """Return an answer, given the choice that says how it ends: `structured serve` marks answers that it closed."""
     fault, reason = f"The model refused: {refusal}" if refusal else None, choice.get("finish_reason")
     shortened, repetitive = choice.get("shortened") is True, choice.get("repetitive") is True
@@ -130,37 +130,37 @@ def _answer(text: str, refusal: str | None, choice: Any, logprobs: Any, data: An
 def served_tokens(text: str, logprobs: Sequence[Any]) -> list[ServedToken]:
     """Return the tokens of a text; none if they do not spell it, as where a server leaves tokens out."""
     tokens: list[ServedToken] = []
-    data, spelled = text.encode(), b""
+    data, spelling = text.encode(), b""
     for token in logprobs:
-        if spelled == data:
+        if spelling == data:
             break  # the end token, which some servers report
         piece = bytes(token["bytes"]) if token.get("bytes") is not None else token["token"].encode()
-        tokens.append(ServedToken(len(spelled), len(spelled) + len(piece), float(token["logprob"])))
-        spelled += piece
-    return tokens if spelled == data else []
+        tokens.append(ServedToken(len(spelling), len(spelling) + len(piece), float(token["logprob"])))
+        spelling += piece
+    return tokens if spelling == data else []
 
 
-def _named_schema(constraint: JsonConstraint, **options: Any) -> dict[str, Any]:
-    name = re.sub(r"[^A-Za-z0-9_-]", "_", constraint.name)[:64] or _MEMBER
-    schema = {"name": name, "schema": dict(constraint.schema), **options}
+def _named_schema(constraint: JsonConstraint, **members: Any) -> dict[str, Any]:
+    name = re.sub(r"[^A-Za-z0-9_-]", "_", constraint.name)[:64] or _ENVELOPE_MEMBER
+    schema = {"name": name, "schema": dict(constraint.schema), **members}
     return {"response_format": {"type": "json_schema", "json_schema": schema}}
 
 
 def _strict_schema(constraint: JsonConstraint) -> dict[str, Any]:
     if not constraint.is_object:
-        constraint = JsonConstraint(wrapped(constraint, _MEMBER), constraint.name)
+        constraint = JsonConstraint(wrapped(constraint, _ENVELOPE_MEMBER), constraint.name)
     return _named_schema(constraint, strict=True)
 
 
-class OpenAIForm(ChatForm):
+class OpenAIApi(ChatApi):
     """OpenAI, and servers that take its `response_format`: answers are objects; other values become a member of one."""
 
     server = "OpenAI's API"
     key = "OPENAI_API_KEY"
     enforces = "JSON Schemas, choices and regular expressions"
-    options = frozenset({"seed", "temperature", "top_p"})
+    sampling_options = frozenset({"seed", "temperature", "top_p"})
     limit = "max_completion_tokens"
-    fields: ClassVar[Fields] = {
+    fields: ClassVar[ConstraintFields] = {
         JsonConstraint: _strict_schema,
         ChoiceConstraint: lambda choice: _strict_schema(JsonConstraint(choice_schema(choice.texts), "choice")),
         RegexConstraint: lambda regex: _strict_schema(
@@ -172,16 +172,16 @@ class OpenAIForm(ChatForm):
         """Return the object around an answer that is no object itself."""
         if constraint is None or (isinstance(constraint, JsonConstraint) and constraint.is_object):
             return Envelope()
-        return Envelope(_MEMBER, is_string=not isinstance(constraint, JsonConstraint))
+        return Envelope(_ENVELOPE_MEMBER, is_string=not isinstance(constraint, JsonConstraint))
 
 
-class VllmForm(ChatForm):
+class VllmApi(ChatApi):
     """vLLM, from 0.11: `structured_outputs`, beside `response_format`."""
 
     server = "vLLM"
     key = "VLLM_API_KEY"
     enforces = "JSON Schemas, choices, regular expressions and grammars in GBNF"
-    fields: ClassVar[Fields] = {
+    fields: ClassVar[ConstraintFields] = {
         JsonConstraint: _named_schema,
         ChoiceConstraint: lambda choice: {"structured_outputs": {"choice": list(choice.texts)}},
         RegexConstraint: lambda regex: {"structured_outputs": {"regex": regex.portable}},
@@ -189,13 +189,13 @@ class VllmForm(ChatForm):
     }
 
 
-class SglangForm(ChatForm):
+class SglangApi(ChatApi):
     """SGLang: `regex` and `ebnf`, beside `response_format`."""
 
     server = "SGLang"
     key = "SGLANG_API_KEY"
     enforces = "JSON Schemas, choices, regular expressions and grammars in GBNF"
-    fields: ClassVar[Fields] = {
+    fields: ClassVar[ConstraintFields] = {
         JsonConstraint: _named_schema,
         ChoiceConstraint: lambda choice: {"regex": f"({words(choice.texts)})"},
         RegexConstraint: lambda regex: {"regex": regex.portable},
@@ -203,14 +203,14 @@ class SglangForm(ChatForm):
     }
 
 
-class LlamaCppForm(ChatForm):
+class LlamaCppApi(ChatApi):
     """The server of llama.cpp: `response_format` with the schema in it, and `grammar`."""
 
     server = "The server of llama.cpp"
     key = "LLAMA_API_KEY"
     enforces = "JSON Schemas, choices, regular expressions and grammars in GBNF"
     needs_name = False
-    fields: ClassVar[Fields] = {
+    fields: ClassVar[ConstraintFields] = {
         JsonConstraint: lambda schema: {"response_format": {"type": "json_schema", "schema": dict(schema.schema)}},
         ChoiceConstraint: lambda choice: {"grammar": words_to_gbnf(choice.texts)},
         RegexConstraint: lambda regex: {"grammar": pattern_to_gbnf(regex.pattern)},
@@ -218,16 +218,16 @@ class LlamaCppForm(ChatForm):
     }
 
 
-class StructuredForm(ChatForm):
+class StructuredApi(ChatApi):
     """`structured serve`: the document is sent, and the server makes the prompt of it."""
 
     server = "structured serve"
     key = "STRUCTURED_API_KEY"
     enforces = "types, JSON Schemas, choices, regular expressions and grammars"
-    options = ChatForm.options | {"stop_repetition"}
+    sampling_options = ChatApi.sampling_options | {"stop_repetition"}
     needs_name = False
     writes_prompts = True
-    fields: ClassVar[Fields] = {
+    fields: ClassVar[ConstraintFields] = {
         DescribedConstraint: lambda described: {"structured_outputs": {"constraint": dict(described.data)}}
     }
 
@@ -240,7 +240,7 @@ class StructuredForm(ChatForm):
         return DescribedConstraint(type_to_data(output_type))
 
 
-class OllamaForm(TableForm):
+class OllamaApi(TableApi):
     """Ollama: `/api/chat` with a JSON Schema as its `format`."""
 
     server = "Ollama"
@@ -248,16 +248,16 @@ class OllamaForm(TableForm):
     path = "/api/chat"
     enforces = "JSON Schemas and choices"
     tells_probabilities = False
-    fields: ClassVar[Fields] = {
+    fields: ClassVar[ConstraintFields] = {
         JsonConstraint: lambda schema: {"format": dict(schema.schema)},
         ChoiceConstraint: lambda choice: {"format": choice_schema(choice.texts)},
     }
 
     def body(self, model: str, request: ServerRequest, *, stream: bool = False) -> dict[str, Any]:
         """Return the body of a request."""
-        options = {"num_predict": request.max_tokens, **request.sampling}
+        sampling_options = {"num_predict": request.max_tokens, **request.sampling}
         messages = [dict(turn) for turn in request.messages]
-        body: dict[str, Any] = {"model": model, "messages": messages, "stream": stream, "options": options}
+        body: dict[str, Any] = {"model": model, "messages": messages, "stream": stream, "options": sampling_options}
         return body | self.request_fields(request.constraint)
 
     def envelope(self, constraint: Constraint | None) -> Envelope:
@@ -290,47 +290,58 @@ class OllamaForm(TableForm):
         return ServerAnswer(text, fault, last.get("prompt_eval_count", 0), last.get("eval_count", 0))
 
 
+SERVER_APIS: dict[str, ServerApi] = {
+    "llamacpp": LlamaCppApi(),
+    "ollama": OllamaApi(),
+    "openai": OpenAIApi(),
+    "sglang": SglangApi(),
+    "structured": StructuredApi(),
+    "vllm": VllmApi(),
+}
+"""The API of each kind of server, by the scheme of its addresses."""
+
+
 def words_to_gbnf(texts: Iterable[str]) -> str:
     """Return the grammar of some texts in GBNF: `["yes", "no"]` → `root ::= "yes" | "no"`."""
-    return f"root ::= {' | '.join(map(_quoted, texts))}"
+    return f"root ::= {' | '.join(map(_quote, texts))}"
 
 
 def pattern_to_gbnf(pattern: Pattern) -> str:
     """Return the grammar of a pattern's texts in GBNF. Raises SchemaError for nodes that GBNF lacks."""
-    return f"root ::= {_expression(pattern)}"
+    return f"root ::= {_pattern_to_expression(pattern)}"
 
 
 @deep
-def _expression(pattern: Pattern) -> str:
+def _pattern_to_expression(pattern: Pattern) -> str:
     match pattern:
         case Literal():
-            return _quoted(pattern.text)
+            return _quote(pattern.text)
         case Words():
-            return f"({' | '.join(map(_quoted, pattern.texts))})"
+            return f"({' | '.join(map(_quote, pattern.texts))})"
         case CharSet():
-            return f"[{''.join(map(_range, pattern.ranges))}]"
+            return f"[{''.join(map(_range_to_gbnf, pattern.ranges))}]"
         case Concat():
-            return " ".join(map(_expression, pattern.parts))
+            return " ".join(map(_pattern_to_expression, pattern.parts))
         case Alternation():
-            return f"({' | '.join(map(_expression, pattern.options))})"
+            return f"({' | '.join(map(_pattern_to_expression, pattern.options))})"
         case Iteration():
-            return f"({_expression(pattern.item)}){quantifier(pattern.minimum, pattern.maximum)}"
+            return f"({_pattern_to_expression(pattern.item)}){quantifier(pattern.minimum, pattern.maximum)}"
     raise SchemaError(
         "The regular expression has lookaround that GBNF, the language of llama.cpp, has no short form for",
         remedy="Write it without lookaround, or use a model that runs here.",
     )
 
 
-def _range(characters: tuple[int, int]) -> str:
+def _range_to_gbnf(characters: tuple[int, int]) -> str:
     low, high = characters
-    return _escaped(low) if low == high else f"{_escaped(low)}-{_escaped(high)}"
+    return _escape(low) if low == high else f"{_escape(low)}-{_escape(high)}"
 
 
-def _quoted(text: str) -> str:
-    return f'"{"".join(map(_escaped, map(ord, text)))}"'
+def _quote(text: str) -> str:
+    return f'"{"".join(map(_escape, map(ord, text)))}"'
 
 
-def _escaped(code_point: int) -> str:
+def _escape(code_point: int) -> str:
     character = chr(code_point)
     if character.isascii() and (character.isalnum() or character == " "):
         return character
