@@ -80,18 +80,20 @@ def write_report(  # noqa: PLR0913  the options of the command
     Documents that failed are on it with their errors.
     """
     output_type = Any if target is None and fields is None else read_type(target, fields)
-    found = chain.from_iterable(read_results(path, output_type) for path in results)
-    listed = [one for one in found if one.error is not None or below is None or one.confidence < below]
-    failed = sum(one.error is not None for one in listed)
+    results_of_files = chain.from_iterable(read_results(path, output_type) for path in results)
+    listed_results = [
+        one for one in results_of_files if one.error is not None or below is None or one.confidence < below
+    ]
+    failed = sum(one.error is not None for one in listed_results)
     try:
-        page = report(listed, output, title=title)
+        page = report(listed_results, output, title=title)
     except ValueError as error:
         raise typer.BadParameter(f"{error} Pass files that `structured extract -o` has written.") from error
     if as_json:
-        typer.echo(json.dumps({"path": str(page), "documents": len(listed) - failed, "failed": failed}))
+        typer.echo(json.dumps({"path": str(page), "documents": len(listed_results) - failed, "failed": failed}))
         return
     errors = f"{counted(failed, 'document')} failed; the page shows why." if failed else ""
-    say(f"{counted(len(listed) - failed, 'document')} to review. {errors}".strip())
+    say(f"{counted(len(listed_results) - failed, 'document')} to review. {errors}".strip())
     typer.echo(page)
 
 
@@ -123,12 +125,12 @@ def evaluate_gold(  # noqa: PLR0913  the options of the command
         raise typer.BadParameter("--results are there already, and --model would make others. Leave one of them out.")
     output_type = read_type(target, fields)
     try:
-        before = None if baseline is None else Evaluation.from_json(baseline.read_text(encoding="utf-8"))
+        baseline_evaluation = None if baseline is None else Evaluation.from_json(baseline.read_text(encoding="utf-8"))
         if results is None:
             evaluation = evaluate(Extractor[Any](output_type, model=model), gold)
         else:
             evaluation = evaluate(read_results(results, output_type), gold, output_type=output_type)
-        difference = None if before is None else evaluation.compare(before)
+        difference = None if baseline_evaluation is None else evaluation.compare(baseline_evaluation)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from error
     if as_json:
@@ -226,15 +228,15 @@ def serve(  # noqa: PLR0913  the options of the command
             "The key is empty. Leave it out, or unset the variable, if clients need none.", param_hint="--api-key"
         )
     limits = Limits(running=running, waiting=waiting, max_tokens=max_tokens, seconds=seconds)
-    load = partial(_loaded, model), partial(_named_types, types or [])
-    service = Service(*load, limits=limits, api_key=api_key, host=host, port=port, is_quiet=quiet)
-    named = service.types()
+    loaders = partial(_load_served_model, model), partial(_types_by_name, types or [])
+    service = Service(*loaders, limits=limits, api_key=api_key, host=host, port=port, is_quiet=quiet)
+    types_by_name = service.types()
     check_port(host, port)
-    if not (serve_workers(service, workers) if workers > 1 else service.serve(named)):
+    if not (serve_workers(service, workers) if workers > 1 else service.serve(types_by_name)):
         raise typer.Exit(3)
 
 
-def _loaded(name: str | None) -> LanguageModel:
+def _load_served_model(name: str | None) -> LanguageModel:
     """Return the model that is served. Raises ModelError, also for one behind a server."""
     source = os.environ.get("STRUCTURED_MODEL") if name is None else name
     if is_address(source):
@@ -246,7 +248,7 @@ def _loaded(name: str | None) -> LanguageModel:
     return load_model(name)
 
 
-def _named_types(options: list[str]) -> dict[str, Any]:
+def _types_by_name(options: list[str]) -> dict[str, Any]:
     """Return the types of the options by their names: `invoice=shop.py:Invoice`."""
     types: dict[str, Any] = {}
     for option in options:

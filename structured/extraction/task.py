@@ -27,10 +27,10 @@ from structured.results.evidence import Evidence
 from structured.results.merging import Candidate, vote
 from structured.results.result import Provenance, Usage
 
-ANSWERED_ALIKE = frozenset({"model", "observe", "batch_size", "batch_tokens", "cache"})
+ANSWER_NEUTRAL_OPTIONS = frozenset({"model", "observe", "batch_size", "batch_tokens", "cache"})
 """Options that change no answer; the model has fields of its own in the provenance."""
 
-MAX_SHOWN = 100
+MAX_OPTION_CHARACTERS = 100
 """The longest value of an option, in characters, that a provenance shows; of a longer one it has a digest."""
 
 
@@ -45,7 +45,7 @@ class Task(ABC):
     instructions: str | None
     examples: Sequence[tuple[str, str]]
     """Documents with the right answers, as the model would have to write them."""
-    options: Options
+    passed_options: Options
     """Those of the call, as they were passed."""
     wants_confidence: bool = False
     """Whether somebody may ask how sure the model was, so that a server has to say it."""
@@ -64,19 +64,19 @@ class Task(ABC):
             check_characters(answer, f"The answer of example {number}")
 
     @functools.cached_property
-    def settings(self) -> Options:
+    def options(self) -> Options:
         """The options with the defaults of the others."""
-        return with_defaults(self.options)
+        return with_defaults(self.passed_options)
 
     @property
     def max_tokens(self) -> int:
         """The most tokens of an answer, unless the context of the model leaves fewer."""
-        return self.settings["max_tokens"]
+        return self.options["max_tokens"]
 
     @property
     def system(self) -> str | None:
         """The system prompt."""
-        return self.options.get("system")
+        return self.passed_options.get("system")
 
     def with_instructions(self, instructions: str | None) -> Self:
         """Return the task with further instructions."""
@@ -96,20 +96,20 @@ class Task(ABC):
         if self.examples and self.model.name == PACKAGED_NAME:
             problem = "The packaged model answers with its examples. Leave examples out, or name another model."
             warn(OptionWarning(problem))
-        warn_of_type(self.options, self.output_type, wants_confidence=self.wants_confidence)
+        warn_of_type(self.passed_options, self.output_type, wants_confidence=self.wants_confidence)
 
     def with_options(self, options: Options) -> Self:
         """Return the task under other options, which say only how answers are sampled, and how long they may be."""
-        return replace(self, options=options)
+        return replace(self, passed_options=options)
 
     def prompt(self, conversation: Conversation) -> str | list[dict[str, str]]:
         """Return the prompt: chat messages if the model has a chat template. Raises PromptError for odd chats."""
         if self.system is not None and conversation.system is not None:
             raise PromptError("There is a system message, and the option system as well. Leave out one of them.")
-        if conversation.earlier and not self.model.has_chat_template:
+        if conversation.earlier_turns and not self.model.has_chat_template:
             raise PromptError(
-                f"How {self.model.name} would read {len(conversation.earlier) + 1} turns of a chat is unknown: it has "
-                "no chat template. Use a chat model, or write the chat as one text."
+                f"How {self.model.name} would read {len(conversation.earlier_turns) + 1} turns of a chat is unknown: "
+                "it has no chat template. Use a chat model, or write the chat as one text."
             )
         if self.is_verbatim and self.model.has_chat_template:
             return conversation.messages
@@ -117,14 +117,14 @@ class Task(ABC):
             return "\n\n".join(filter(None, (conversation.system, conversation.text)))
         build: Callable[..., str | list[dict[str, str]]] = completion_prompt
         if self.model.has_chat_template:
-            build = functools.partial(chat_messages, earlier=conversation.earlier)
+            build = functools.partial(chat_messages, earlier_turns=conversation.earlier_turns)
         system = self.system if conversation.system is None else conversation.system
-        told = {"system": system, "instructions": self.instructions, "examples": self.examples}
-        return build(self.description, conversation.text, **told)
+        parts = {"system": system, "instructions": self.instructions, "examples": self.examples}
+        return build(self.description, conversation.text, **parts)
 
-    def item(self, position: int, given: DocumentLike, *, named: str | None = None) -> "Item":
+    def item(self, position: int, document: DocumentLike, *, document_name: str | None = None) -> "Item":
         """Return a document, prepared; errors call it by its name or position. Raises PromptError or BudgetError."""
-        return self.prepared(Given.read(position, given, named))
+        return self.prepared(InputDocument.read(position, document, document_name))
 
     @abstractmethod
     def make_ready(self, search: Search) -> None:
@@ -135,58 +135,60 @@ class Task(ABC):
         """Yield the pieces of an answer as they are written, and return the whole."""
 
     @abstractmethod
-    def prepared(self, given: "Given") -> "Item":
+    def prepared(self, document: "InputDocument") -> "Item":
         """Return what was read of a document, prepared. Raises as `item`."""
 
-    def read_vote(self, valid: Sequence[tuple[Generation, Any]]) -> tuple[str, Any]:
+    def elect(self, valid: Sequence[tuple[Generation, Any]]) -> tuple[str, Any]:
         """Return what most answers say, as text and as a value, given with what is read of each."""
-        wanted = self.output_type
+        output_type = self.output_type
 
         def is_valid(data: Any) -> bool:
             try:
-                wanted.parse(wanted.from_data(data))
+                output_type.parse(output_type.from_data(data))
             except Exception:  # noqa: BLE001  validators are the user's own code
                 return False
             return True
 
-        candidates = [Candidate(wanted.to_data(one.text), one.log_probability) for one, _ in valid]
+        candidates = [
+            Candidate(output_type.to_data(generation.text), generation.log_probability) for generation, _ in valid
+        ]
         elected = vote(candidates, is_valid)
         if elected.position is not None:
             generation, value = valid[elected.position]
             return generation.text, value
-        text = wanted.from_data(elected.data)
-        return text, wanted.parse(text)
+        text = output_type.from_data(elected.data)
+        return text, output_type.parse(text)
 
     @functools.cached_property
     def provenance(self) -> Provenance:
         """The type, the model, the prompt and the options that decide the answers to all documents."""
         from importlib.metadata import version  # some milliseconds
 
-        model, wanted = self.model, self.output_type
-        given: dict[str, Any] = {
+        model, output_type = self.model, self.output_type
+        chosen: dict[str, Any] = {
             name: value
-            for name, value in self.options.items()
-            if name not in ANSWERED_ALIKE and value != DEFAULTS.get(name)
+            for name, value in self.passed_options.items()
+            if name not in ANSWER_NEUTRAL_OPTIONS and value != DEFAULTS.get(name)
         }
         if self.examples:
-            given["examples"] = self.examples
+            chosen["examples"] = self.examples
         return Provenance(
-            wanted.name,
-            wanted.digest,
+            output_type.name,
+            output_type.digest,
             model.name,
             model.vocabulary.fingerprint.hex()[:16] if isinstance(model, LanguageModel) else None,
             short_digest(json.dumps(self.prompt(Conversation("")), ensure_ascii=False)),
-            {name: _shortened(name, value) for name, value in sorted(given.items())},
+            {name: _shortened(name, value) for name, value in sorted(chosen.items())},
             version("structured-extraction"),
         )
 
 
 def _shortened(name: str, value: Any) -> Any:
     """Return the value of an option as JSON data, or a digest of it if it is long."""
-    plain = json.loads(to_json(value, fallback=repr))
-    written = json.dumps(plain, ensure_ascii=False)
+    data = json.loads(to_json(value, fallback=repr))
+    text = json.dumps(data, ensure_ascii=False)
     is_read_back = name == "allow_missing"
-    return plain if is_read_back or len(written) <= MAX_SHOWN else f"sha256:{short_digest(written)}"
+    return data if is_read_back or len(text) <= MAX_OPTION_CHARACTERS else f"sha256:{short_digest(text)}"
 
 
 def short_digest(text: str) -> str:
@@ -194,26 +196,26 @@ def short_digest(text: str) -> str:
     return sha256(text.encode(errors="surrogatepass")).hexdigest()[:16]
 
 
-class Given(NamedTuple):
+class InputDocument(NamedTuple):
     """A document that was read, and what errors call it."""
 
     position: int
     conversation: Conversation
-    named: str
+    name: str
     is_single: bool
     """Whether it is the text of a call for one, in no batch."""
     document: Document
     """The document as it was read."""
-    source: DocumentLike
+    original: DocumentLike
     """The document as the caller passed it."""
 
     @classmethod
-    def read(cls, position: int, given: DocumentLike, named: str | None) -> Self:
+    def read(cls, position: int, original: DocumentLike, name: str | None) -> Self:
         """Read a document, which errors call by its id or its position. Raises PromptError for what is none."""
-        document = read_document(given)
-        is_single, named = named is not None, named or f"document {document.id or position}"
-        conversation = Conversation.read(document.text, named, is_single=is_single)
-        return cls(position, conversation, named, is_single, document, given)
+        document = read_document(original)
+        is_single, name = name is not None, name or f"document {document.id or position}"
+        conversation = Conversation.read(document.text, name, is_single=is_single)
+        return cls(position, conversation, name, is_single, document, original)
 
 
 class Answer(NamedTuple):
@@ -221,10 +223,10 @@ class Answer(NamedTuple):
 
     text: str
     value: Any
-    generations: Sequence[Generation]
-    candidates: Sequence[Generation] = ()
+    accepted_generations: Sequence[Generation]
+    confidence_generations: Sequence[Generation] = ()
     """All that tell how sure the model was of each value."""
-    kept: KeptAnswer | None = None
+    kept_answer: KeptAnswer | None = None
     """What the attempt kept of an earlier answer."""
     evidence: Mapping[str, Evidence] | None = None
     """The evidence, where it had to be known before the result is asked for it."""
@@ -233,7 +235,7 @@ class Answer(NamedTuple):
 class Part(NamedTuple):
     """A chunk of a document that is being answered."""
 
-    of: "Pending"
+    long_document: "Pending"
     chunk: Chunk
 
 
@@ -242,14 +244,14 @@ class Pending:
     """One document on its way to its answer, as a whole or in parts."""
 
     task: Task
-    given: Given
+    input: InputDocument
     attempts: list[Attempt] = field(default_factory=list, kw_only=True)
     """The answers that the type's validators rejected."""
     usage: Usage = field(default_factory=Usage, kw_only=True)
     """What was written for it, in all attempts."""
     seconds: float = field(default=0.0, kw_only=True)
     """How long that took."""
-    is_over: bool = field(default=False, kw_only=True)
+    is_done: bool = field(default=False, kw_only=True)
     """Whether it has a result or an error."""
 
     @property
@@ -260,16 +262,16 @@ class Pending:
     @property
     def position(self) -> int:
         """Its place among the documents."""
-        return self.given.position
+        return self.input.position
 
     @property
     def document(self) -> str:
         """The document; of a chat, all that the user says."""
-        return self.given.conversation.document
+        return self.input.conversation.document
 
     def rejection(self, **told: str) -> GenerationError:
         """Return its error where every answer was rejected; a `remedy` takes the place of the usual one."""
-        position = None if self.given.is_single else self.position
+        position = None if self.input.is_single else self.position
         error = GenerationError(self.attempts, document=position, **told)
         error.__cause__ = self.attempts[-1].error
         return error
@@ -289,7 +291,7 @@ class Item(Pending, ABC):
     @property
     def whole(self) -> Pending:
         """The document that it is, or is a part of."""
-        return self if self.part is None else self.part.of
+        return self if self.part is None else self.part.long_document
 
     @property
     @abstractmethod
@@ -297,11 +299,11 @@ class Item(Pending, ABC):
         """The tokens of its prompt in this attempt."""
 
     @property
-    def kept(self) -> KeptAnswer | None:
+    def kept_answer(self) -> KeptAnswer | None:
         """What this attempt keeps of an earlier answer; None if all is written again."""
         return None
 
-    def start_over(self) -> None:
+    def drop_kept_answer(self) -> None:
         """Keep nothing of earlier answers in the next attempt."""
 
     def fault(self, generation: Generation) -> str | None:  # noqa: ARG002  most texts are as they should be

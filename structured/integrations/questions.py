@@ -69,7 +69,7 @@ class Question:
     def answers(self, documents: Sequence[TextOrChat]) -> list["Reply"]:
         """Return the answer about each document. Raises the errors of the library."""
         named = "the text" if len(documents) == 1 else None
-        results = self.extractor.results(documents, progress=False, named=named)
+        results = self.extractor.results(documents, progress=False, document_name=named)
         answers = [self._read(result) for result in sorted(results, key=attrgetter("position"))]
         uncalled = [position for position, answer in enumerate(answers) if not answer.calls]
         if self.otherwise is None or not uncalled:

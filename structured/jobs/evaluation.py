@@ -31,13 +31,13 @@ from structured.jobs.figures import (
     DocumentScore,
     FieldScore,
     Figure,
-    FigureOf,
+    Measure,
     counts_by_field,
     counts_by_name,
     difference,
     figures,
-    of_counts,
-    of_documents,
+    measures_of_counts,
+    measures_of_documents,
 )
 from structured.output_types.html import as_text
 from structured.results.result import Provenance, Result
@@ -91,11 +91,11 @@ class Evaluation:
         - `calibration_error`: How far confidences are from the shares that are right; 0 is best. Only with evidence.
         - `seconds`, `prompt_tokens`, `sampled_tokens`, `forced_tokens`: The mean of a document. Only with evidence.
         """
-        return self._figures(of_documents(self.documents))
+        return self._figures(measures_of_documents(self.documents))
 
     def figure(self, name: str) -> Figure:
         """Return one of the figures, without computing the others."""
-        return self._figures({name: of_documents(self.documents)[name]})[name]
+        return self._figures({name: measures_of_documents(self.documents)[name]})[name]
 
     @cached_property
     def fields(self) -> Mapping[str, FieldScore]:
@@ -114,9 +114,11 @@ class Evaluation:
 
     def worst(self, most: int | None = None) -> list[DocumentScore]:
         """Return the documents with anything not right, the worst first: those without an answer, then by score."""
-        found = [one for one in self.documents if not one.is_right]
-        found.sort(key=lambda one: (one.error is None, one.score, -sum(not value.is_right for value in one.values)))
-        return found[:most]
+        wrong_documents = [one for one in self.documents if not one.is_right]
+        wrong_documents.sort(
+            key=lambda one: (one.error is None, one.score, -sum(not value.is_right for value in one.values))
+        )
+        return wrong_documents[:most]
 
     @property
     def failed(self) -> list[DocumentScore]:
@@ -126,7 +128,7 @@ class Evaluation:
     @property
     def summary(self) -> str:
         """The evaluation in one line: `Person by packaged: 24 documents, 1 failed`."""
-        of = " by ".join(filter(None, (self.type, self.model))) or "Answers"
+        title = " by ".join(filter(None, (self.type, self.model))) or "Answers"
         facts = [counted(len(self.documents), "document")]
         if self.failed:
             facts.append(f"{len(self.failed):,} failed")
@@ -134,16 +136,16 @@ class Evaluation:
             facts.append(f"{counted(self.unmatched, 'result')} without gold left out")
         if self.seconds is not None:
             facts.append(f"{self.seconds:.1f} s")
-        return f"{of}: {', '.join(facts)}"
+        return f"{title}: {', '.join(facts)}"
 
-    def _figures(self, measures: Mapping[str, FigureOf]) -> dict[str, Figure]:
+    def _figures(self, measures: Mapping[str, Measure]) -> dict[str, Figure]:
         return figures(measures, len(self.documents), samples=self.samples, seed=self.seed)
 
     def _scores(self, counts: Mapping[str, Sequence[Counts]]) -> dict[str, FieldScore]:
         scores = {}
         for name, one in counts.items():
             total = Counts(*(sum(column) for column in zip(*one, strict=True)))
-            scores[name] = FieldScore(total, **self._figures(of_counts(one)))
+            scores[name] = FieldScore(total, **self._figures(measures_of_counts(one)))
         return scores
 
     def compare(self, other: "Evaluation") -> "Difference":
@@ -192,11 +194,15 @@ class Evaluation:
             raise ValueError(
                 "No value has a confidence. Evaluate an extractor, or its results, some of which have values."
             )
-        whole = [[(one.confidence, float(one.score < 1))] for one in self.documents if one.confidence is not None]
-        results = certified(whole, risk, 1 - confidence, is_single=True)
+        result_losses = [
+            [(one.confidence, float(one.score < 1))] for one in self.documents if one.confidence is not None
+        ]
+        results = certified_threshold(result_losses, risk, 1 - confidence, is_single=True)
         fields = {
-            name: certified([*some.values()], risk, 1 - confidence, is_single={*"[*"}.isdisjoint(name))
-            for name, some in losses.items()
+            name: certified_threshold(
+                [*losses_by_document.values()], risk, 1 - confidence, is_single={*"[*"}.isdisjoint(name)
+            )
+            for name, losses_by_document in losses.items()
         }
         return Thresholds(risk, confidence, results, fields, self.provenance)
 
@@ -222,12 +228,12 @@ class Evaluation:
         return as_text(self.__rich__())
 
     def __rich__(self) -> "RenderableType":
-        from structured.jobs.evaluation_views import apart, fields_table, figures_table, line, worst_documents
+        from structured.jobs.evaluation_views import fields_table, figures_table, line, stacked, worst_documents
 
         lists = [fields_table("items of", self.lists)] if self.lists else []
         worst = [worst_documents(self.worst())] if self.worst() else []
         figures = figures_table(self.figures), fields_table("field", self.fields)
-        return apart(line(self.summary, 200), *figures, *lists, *worst)
+        return stacked(line(self.summary, 200), *figures, *lists, *worst)
 
 
 @dataclass(frozen=True)
@@ -248,17 +254,19 @@ class Difference:
     @cached_property
     def figures(self) -> Mapping[str, Figure]:
         """The difference of each figure that both have."""
-        return self._figures(of_documents)
+        return self._figures(measures_of_documents)
 
     def figure(self, name: str) -> Figure:
         """Return the difference of one figure, without computing those of the others."""
-        return self._figures(lambda documents: {name: of_documents(documents)[name]})[name]
+        return self._figures(lambda documents: {name: measures_of_documents(documents)[name]})[name]
 
     @cached_property
     def fields(self) -> Mapping[str, Figure]:
         """The difference in the share of exact values, of each field that both have."""
         return self._figures(
-            lambda documents: {name: of_counts(one)["exact"] for name, one in counts_by_field(documents).items()}
+            lambda documents: {
+                name: measures_of_counts(one)["exact"] for name, one in counts_by_field(documents).items()
+            }
         )
 
     @cached_property
@@ -276,7 +284,7 @@ class Difference:
         changed = [(ours, theirs) for ours, theirs in pairs if sign * (ours.score - theirs.score) > 0]
         return sorted(changed, key=lambda pair: -abs(pair[0].score - pair[1].score))
 
-    def _figures(self, measures: Callable[[Sequence[DocumentScore]], Mapping[str, FigureOf]]) -> dict[str, Figure]:
+    def _figures(self, measures: Callable[[Sequence[DocumentScore]], Mapping[str, Measure]]) -> dict[str, Figure]:
         ours, theirs = (measures(one.documents) for one in (self.this, self.other))
         this = self.this
         return figures(difference(ours, theirs), len(this.documents), samples=this.samples, seed=this.seed)
@@ -290,25 +298,25 @@ class Difference:
     def __rich__(self) -> "RenderableType":
         from rich.console import Group
 
-        from structured.jobs.evaluation_views import apart, changed_documents, figures_table, line
+        from structured.jobs.evaluation_views import changed_documents, figures_table, line, stacked
 
         titles = Group(line(f"This: {self.this.summary}"), line(f"Other: {self.other.summary}"))
         figures = figures_table(self.figures, "this − other"), figures_table(self.fields, "values right", "field")
         changed = {"better": self.better, "worse": self.worse}
-        return apart(titles, *figures, *(changed_documents(*one) for one in changed.items() if one[1]))
+        return stacked(titles, *figures, *(changed_documents(*one) for one in changed.items() if one[1]))
 
 
 Loss = tuple[float, float]
 """The confidence of a value, or of a result, and the share of it that is wrong."""
 
-STARTS = (0.99, 0.5, 0.0)
+START_CONFIDENCES = (0.99, 0.5, 0.0)
 """The confidences that a sequence of tests starts from, with an equal share of the error that is allowed."""
 
-GRID = (0.99, 0.98, 0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.0)
+CONFIDENCE_GRID = (0.99, 0.98, 0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.0)
 """The confidences that are tested, fixed before any document is seen."""
 
 
-NO_CHANGE = frozenset({"seed"})
+IGNORED_OPTIONS = frozenset({"seed"})
 """Options on which no promise depends: another seed is another draw."""
 
 
@@ -337,7 +345,8 @@ class Threshold:
         if self.documents < self.needed:
             lack = f"at least {self.needed:,} labelled documents without an error would be needed"
         else:
-            lack = f"with each one tried, up to {GRID[0]}, too much of what is accepted is wrong, or too little is"
+            most = CONFIDENCE_GRID[0]
+            lack = f"with each one tried, up to {most}, too much of what is accepted is wrong, or too little is"
         return f"not certifiable with n = {self.documents:,}: {lack}"
 
 
@@ -371,7 +380,7 @@ class Thresholds:
         if not isinstance(result, Result):
             raise TypeError(f"A result is {shown(result)}. Pass results, such as those of extract_results, not values.")
         if self.provenance is not None and result.provenance is not None:
-            changed = differences(asdict(self.provenance), result.provenance, ignored=NO_CHANGE)
+            changed = differences(asdict(self.provenance), result.provenance, ignored=IGNORED_OPTIONS)
             if changed:
                 raise ValueError(
                     f"The thresholds promise nothing of the result {result.id!r}: since their evaluation, this has "
@@ -398,7 +407,9 @@ class Thresholds:
         return "\n".join((promise, *(f"{name or '(answer)'}: {threshold}" for name, threshold in rows.items())))
 
 
-def certified(documents: Sequence[Sequence[Loss]], risk: float, error: float, *, is_single: bool) -> Threshold:
+def certified_threshold(
+    documents: Sequence[Sequence[Loss]], risk: float, error: float, *, is_single: bool
+) -> Threshold:
     """Return the lowest confidence at which the mean loss of documents is at most the risk, but for an error.
 
     Parameters:
@@ -407,23 +418,26 @@ def certified(documents: Sequence[Sequence[Loss]], risk: float, error: float, *,
         error: The probability of a threshold at which the mean is greater.
         is_single: Whether each document has one value at most, which is right or wrong.
     """
-    known = [losses for losses in documents if losses]
-    places = np.array([place for place, losses in enumerate(known) for _ in losses], int)
-    trusts, wrong = np.array([pair for losses in known for pair in losses], float).reshape(-1, 2).T
-    start = error / len(STARTS)
-    needed = ceil(log(start) / log1p(-risk))
-    found = Threshold(None, len(known), 0, 0.0, needed)
-    level = 0.0
-    for least in GRID:
-        level += start if least in STARTS else 0
+    documents_with_values = [losses for losses in documents if losses]
+    places = np.array([place for place, losses in enumerate(documents_with_values) for _ in losses], int)
+    trusts, wrong = np.array([pair for losses in documents_with_values for pair in losses], float).reshape(-1, 2).T
+    error_of_start = error / len(START_CONFIDENCES)
+    needed = ceil(log(error_of_start) / log1p(-risk))
+    threshold = Threshold(None, len(documents_with_values), 0, 0.0, needed)
+    error_left = 0.0
+    for least in CONFIDENCE_GRID:
+        error_left += error_of_start if least in START_CONFIDENCES else 0
         accepted = trusts >= least
-        numbers = np.bincount(places[accepted], minlength=len(known))
-        losses = np.bincount(places[accepted], wrong[accepted], len(known))[numbers > 0] / numbers[numbers > 0]
-        if p_value(len(losses), losses.sum(), risk, is_single=is_single) <= level:
-            found = Threshold(least, len(known), len(losses), float(losses.mean()), needed)
+        numbers = np.bincount(places[accepted], minlength=len(documents_with_values))
+        losses = (
+            np.bincount(places[accepted], wrong[accepted], len(documents_with_values))[numbers > 0]
+            / numbers[numbers > 0]
+        )
+        if p_value(len(losses), losses.sum(), risk, is_single=is_single) <= error_left:
+            threshold = Threshold(least, len(documents_with_values), len(losses), float(losses.mean()), needed)
         else:
-            level = 0.0
-    return found
+            error_left = 0.0
+    return threshold
 
 
 def p_value(count: int, total: float, risk: float, *, is_single: bool) -> float:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from structured import Document, Extractor, aextract_batch, extract_batch
 from structured.errors import PromptError
 from structured.extraction import run as windows
-from structured.extraction.documents.async_documents import AHEAD
+from structured.extraction.documents.async_documents import MAX_WAITING_DOCUMENTS
 from structured.models import ScriptedModel
 
 
@@ -77,7 +77,7 @@ def test_no_more_is_read_than_is_needed(monkeypatch: pytest.MonkeyPatch) -> None
         async for result in results:
             done += 1
             assert result.document == f"text {result.position + 1}"
-            assert read <= done + AHEAD + 3 * 2 + 1
+            assert read <= done + MAX_WAITING_DOCUMENTS + 3 * 2 + 1
             if done == 30:
                 break
         await results.aclose()  # type: ignore[attr-defined]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from structured.extraction.documents.chunks import MAX_HEADING, Chunk, chunks
+from structured.extraction.documents.chunks import MAX_HEADING_CHARACTERS, Chunk, chunks
 
 PIECES = st.sampled_from(
     [
@@ -128,7 +128,7 @@ def test_a_chunk_repeats_the_end_of_the_one_before() -> None:
 
 def test_a_heading_of_a_page_is_no_context() -> None:
     """A heading that is as long as text does not go along with each chunk."""
-    document = "# " + "very " * MAX_HEADING + "long\n\n" + "Words of it. " * 100
+    document = "# " + "very " * MAX_HEADING_CHARACTERS + "long\n\n" + "Words of it. " * 100
     assert all(not chunk.context for chunk in chunks(document, len, 700))
 
 

@@ -51,7 +51,7 @@ def extractor(output_type: type[BaseModel] = Plain, **options: Any) -> Extractor
 
 @pytest.fixture
 def small_windows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run, "BATCHES", 1)
+    monkeypatch.setattr(run, "BLOCK_BATCHES", 1)
 
 
 def as_they_are(texts: list[str]) -> Iterable[Any]:
@@ -91,7 +91,7 @@ def test_answers_depend_on_no_window(
     kept = [position for position, one in enumerate(told) if errors == "return" or not isinstance(one, Exception)]
     made = extractor(Even)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(run, "BATCHES", batches)
+        patch.setattr(run, "BLOCK_BATCHES", batches)
         patch.setattr(run, "MAX_CHARACTERS", characters)
         found = made.batch(given_as(texts), errors=errors, progress=False)
         streamed = sorted(made.results(given_as(texts)), key=lambda one: one.position)
@@ -263,8 +263,8 @@ def test_what_is_not_many_documents_is_refused(given: Any) -> None:
 
 def test_progress_of_an_unknown_number_has_no_end() -> None:
     progress = events.Progress(None, 1, 1, 1, 30, 10.0)
-    assert batch_state._facts(progress) == ["1 documents", "1 failed", "3 tokens/s", "0:00:10"]
-    assert batch_state._facts(replace(progress, total=1))[0] == "1/1 documents"
+    assert batch_state._progress_facts(progress) == ["1 documents", "1 failed", "3 tokens/s", "0:00:10"]
+    assert batch_state._progress_facts(replace(progress, total=1))[0] == "1/1 documents"
 
 
 def test_a_list_of_two_texts_is_no_pair() -> None:

@@ -167,7 +167,9 @@ def results_of(extractor: Extractor[Any], documents: Sequence[TextOrChat]) -> li
     named = "the text" if len(documents) == 1 else None
     with refusals():
         try:
-            known.update((one.position, one) for one in extractor.results(documents, progress=False, named=named))
+            known.update(
+                (one.position, one) for one in extractor.results(documents, progress=False, document_name=named)
+            )
         except ModelError as error:
             unfinished = [place for place in range(len(documents)) if place not in known]
             known |= {place: failed_result(place, documents[place], error) for place in unfinished}
