@@ -43,7 +43,7 @@ BLOCK_BATCHES = 64
 """The batches of a block: their documents are prepared together, sorted by length, and answered before the next."""
 
 MAX_BLOCK_CHARACTERS = 250_000
-"""The characters after which a block ends if it fills a batch: a prepared document takes a thousand times its memory."""
+"""The characters after which a block ends if it fills a batch: prepared ones take a thousand times its memory."""
 
 
 WaitingDocument = tuple[int, Task, DocumentLike]

@@ -66,7 +66,7 @@ MAX_OVERLAP_FACTOR = 4
 """It repeats up to so many times that, if the last sentence takes more."""
 
 ATOM_DIVISOR = 8
-"""Lines of more than this part of a chunk are cut into sentences, sentences into words, and words into characters."""
+"""Lines of more than this part of a chunk are cut into sentences, and sentences into words."""
 
 MAX_HEADING_CHARACTERS = 120
 """Characters of a heading that goes along with a chunk, and of the header of a table: what is longer is text."""
@@ -124,24 +124,22 @@ class _Atom(NamedTuple):
 def chunks(document: str, count_tokens: TokenCounter, max_tokens: int, *, span: Span | None = None) -> list[Chunk]:
     """Return the chunks of a document, or of a part of it, in order; all of its text is in one of them.
 
-    Only one character may take more than `max_tokens`. `count_tokens` is called about once for each piece of the text.
+    Only one character may take more than `max_tokens`, and only a word that does so alone is cut. `count_tokens` is
+    called about once for each piece of the text.
     """
     if max_tokens < 1:
         raise ValueError(f"max_tokens is {max_tokens}; a chunk has 1 or more")
-    atom_tokens = max(max_tokens // ATOM_DIVISOR, 1)
     lines = _lines(document, span or (0, len(document)))
-    atoms = [atom for line in lines for atom in _atoms(document, line, count_tokens, atom_tokens, tuple(_PIECES))]
+    atoms = [atom for line in lines for atom in _atoms(document, line, count_tokens, max_tokens, tuple(_PIECES))]
     tokens_before = [0, *accumulate(atom.tokens for atom in atoms)]
     result: list[Chunk] = []
     start = first_new = 0
     while first_new < len(atoms):
-        free_tokens = max_tokens
         context = atoms[start].context
         context_tokens = sum(count_tokens(document[slice(*one)]) for one in context)
-        if context_tokens > free_tokens // 2:
+        if context_tokens > max_tokens // 2 or context_tokens + atoms[start].tokens > max_tokens:
             context, context_tokens = (), 0
-        free_tokens -= context_tokens
-        end = bisect_right(tokens_before, tokens_before[start] + free_tokens) - 1
+        end = bisect_right(tokens_before, tokens_before[start] + max_tokens - context_tokens) - 1
         if end <= first_new and start < first_new:  # what is new does not fit beside so much of what is not
             start = first_new
             continue
@@ -170,7 +168,7 @@ def _overlap(atoms: Sequence["_Atom"], tokens_before: Sequence[int], start: int,
 
 _LINES = re.compile(r"[^\n]*\n|[^\n]+")
 _SENTENCES = re.compile(r"(?:(?![.!?]\s|[。！？]).)*(?:[.!?]+[\"'’”»)\]]*\s+|[。！？]+\s*|$)", re.DOTALL)
-_WORDS = re.compile(r"\s*\S+\s*|\s+")
+_WORDS = re.compile(r"\S+\s?|\s+")
 _CHARACTERS = re.compile(r".", re.DOTALL)
 
 _PIECES = {Joint.SENTENCE: _SENTENCES, Joint.WORD: _WORDS, Joint.CHARACTER: _CHARACTERS}
@@ -178,19 +176,23 @@ _PIECES = {Joint.SENTENCE: _SENTENCES, Joint.WORD: _WORDS, Joint.CHARACTER: _CHA
 
 
 def _atoms(
-    document: str, atom: "_Atom", count_tokens: TokenCounter, atom_tokens: int, joints: Sequence[Joint]
+    document: str, atom: "_Atom", count_tokens: TokenCounter, max_tokens: int, joints: Sequence[Joint]
 ) -> Iterator["_Atom"]:
-    """Yield a piece of a text, in pieces if it has too many tokens."""
+    """Yield a piece of a text, in pieces if it has too many tokens; a word only if no chunk holds it.
+
+    A half word at the end of a chunk could be quoted as if it were a whole one.
+    """
     text = document[atom.start : atom.end]
     tokens = count_tokens(text)
-    if tokens <= atom_tokens or not joints or len(text) == 1:
+    longest = max_tokens if joints[:1] == (Joint.CHARACTER,) else max(max_tokens // ATOM_DIVISOR, 1)
+    if tokens <= longest or not joints or len(text) == 1:
         yield atom._replace(tokens=tokens)
         return
     joint = atom.joint
     for match in _PIECES[joints[0]].finditer(text):
         if match.group():
             piece = atom._replace(start=atom.start + match.start(), end=atom.start + match.end(), joint=joint)
-            yield from _atoms(document, piece, count_tokens, atom_tokens, joints[1:])
+            yield from _atoms(document, piece, count_tokens, max_tokens, joints[1:])
             joint = joints[0]
 
 
