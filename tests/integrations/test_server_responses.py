@@ -226,6 +226,12 @@ def test_the_format_of_the_text_is_a_schema_or_any_object() -> None:
             "type input_image",
         ),
         ({"input": [{"type": "function_call_output", "call_id": "a", "output": "b"}]}, 400, "input", "no call 'a'"),
+        (
+            {"input": [{"type": "function_call", "call_id": "a", "name": "clock", "arguments": "{}"}] * 2},
+            400,
+            "input",
+            "two calls with the id 'a'",
+        ),
         ({"tools": [{"type": "web_search"}]}, 400, "tools", "'web_search'"),
         ({"tools": [WEATHER], "tool_choice": {"type": "function", "name": "clock"}}, 400, "tool_choice", "'clock'"),
         ({"tool_choice": "required"}, 400, None, "there are no tools"),

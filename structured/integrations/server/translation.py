@@ -158,7 +158,12 @@ def prompt_messages(messages: Sequence[Message], member: str = "messages") -> li
     """The position of the last message of each turn."""
     before = None
     for position, message in enumerate(messages):
-        calls |= {call.id: call for call in message.tool_calls or ()}
+        for number, call in enumerate(message.tool_calls or ()):
+            if call.id in calls:  # its result would be read as that of the other
+                problem = f"There are two calls with the id {call.id!r}. Give each call an id of its own."
+                where = f"messages[{position}].tool_calls[{number}].id" if member == "messages" else member
+                raise RequestError(400, problem, parameter=where)
+            calls[call.id] = call
         if message.role == "tool" and message.tool_call_id not in calls:
             problem = f"There is no call {message.tool_call_id!r} before its result."
             where = f"messages[{position}].tool_call_id" if member == "messages" else member
