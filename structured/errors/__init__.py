@@ -408,7 +408,16 @@ class BudgetWarning(StructuredWarning):
 
 
 class RepetitionWarning(StructuredWarning):
-    """Answers repeated the same text, and the string or the list was closed. They are valid, but may be incomplete."""
+    """Answers repeated the same text, and the string or the list was closed. They are valid, but may be incomplete.
+
+    Attributes:
+        documents: The positions in the batch of the documents that it is about.
+        fields: The paths of the fields in which they did, as far as these are known: `("lines[].text",)`.
+    """
+
+    def __init__(self, message: str, *, documents: Sequence[int] = (), fields: Sequence[str] = ()) -> None:
+        self.fields = tuple(fields)
+        super().__init__(message, documents=documents)
 
 
 class CacheWarning(StructuredWarning):

@@ -15,7 +15,7 @@ from importlib import import_module
 from threading import Event as ThreadEvent
 from threading import Lock, Thread
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from structured.decoding.requests import Generation
 from structured.errors import BudgetWarning, ModelError, RepetitionWarning, StructuredError
@@ -73,23 +73,28 @@ def _budget_warning(answers: Sequence[_IncompleteAnswer], total: int | None) -> 
     return BudgetWarning(" ".join(sentences), documents=[one.position for one in answers])
 
 
+_OPTION_TO_ALLOW = {"documents": "repetition=Repetition(stop=False)", "rows": "stop_repetition=False"}
+"""The option that allows repetition, of `extract_batch`, and of the processor of logits, whose batches have rows."""
+
+
 def repetition_warning(
     positions: Sequence[int],
     total: int | None,
     limits: Iterable[str],
+    fields: Sequence[str] = (),
     *,
-    noun: str = "documents",
-    option: str = "repetition=Repetition(stop=False)",
+    noun: Literal["documents", "rows"] = "documents",
 ) -> RepetitionWarning:
-    """Return the warning about answers that repeated themselves.
+    """Return the warning about answers that repeated themselves, in fields by their paths, as far as these are known.
 
-    `limits` say how their types limit that, and `option` allows it.
+    `limits` say how their types limit that.
     """
     what, _, it_is = _subject(positions, total, noun)
-    allowed = f"Describe what the answer is to hold, or allow repetition with {option}."
+    allowed = f"Describe what the answer is to hold, or allow repetition with {_OPTION_TO_ALLOW[noun]}."
     advice = " ".join((*filter(None, dict.fromkeys(limits)), allowed))
-    problem = f"{what} repeated the same text until that was ended; {it_is} valid but may be incomplete"
-    return RepetitionWarning(f"{problem}. {advice}", documents=positions)
+    where = f" in {', '.join(fields)}" if fields else ""
+    problem = f"{what} repeated the same text{where} until that was ended; {it_is} valid but may be incomplete"
+    return RepetitionWarning(f"{problem}. {advice}", documents=positions, fields=fields)
 
 
 def _sentence(positions: Sequence[int], total: int | None, limit: str, remedy: str) -> str:
@@ -134,6 +139,7 @@ class BatchState:
         self._results: list[Result[Any]] = []  # that have not been handed out
         self._shortened: list[_IncompleteAnswer] = []
         self._repetitive: list[_IncompleteAnswer] = []
+        self._repeated_fields: frozenset[str] = frozenset()
 
     @contextmanager
     def observed(self, observe: Listener | None) -> Iterator[None]:
@@ -206,13 +212,16 @@ class BatchState:
                 )
             )
 
-    def add_result(self, item: Item | LongDocument, result: Result[Any], *, shortened: bool, repetitive: bool) -> None:
+    def add_result(
+        self, item: Item | LongDocument, result: Result[Any], *, shortened: bool, repeated_fields: frozenset[str]
+    ) -> None:
         """Take the result of a document; its answer may have been shortened, or led out of a repetition."""
         answer = _IncompleteAnswer(item.position, item.task, item.is_limited_by_context)
         if shortened:
             self._shortened.append(answer)
-        if repetitive:
+        if repeated_fields:
             self._repetitive.append(answer)
+            self._repeated_fields |= repeated_fields
         self._finish(result, shortened=shortened)
 
     def add_failure(self, position: int, document: DocumentLike, error: StructuredError) -> None:
@@ -263,7 +272,8 @@ class BatchState:
         if self._repetitive:
             answers = sorted(self._repetitive, key=lambda one: one.position)
             limits = (one.task.output_type.how_to_limit for one in answers)
-            warn(repetition_warning([one.position for one in answers], self.total, limits))
+            fields = sorted(filter(None, self._repeated_fields))
+            warn(repetition_warning([one.position for one in answers], self.total, limits, fields))
 
 
 def failed_result(position: int, document: DocumentLike, error: StructuredError) -> Result[Any]:

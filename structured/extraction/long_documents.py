@@ -78,7 +78,8 @@ class LongDocument(Pending):
     is_shortened: bool = False
     is_limited_by_context: bool = False
     """Whether it was shortened since the context leaves fewer tokens than the caller allows."""
-    is_repetitive: bool = False
+    repeated_fields: frozenset[str] = frozenset()
+    """The fields in which the model repeated itself; see `Answer`."""
     _pass_count: int = 0
     _waiting_chunks: deque[Chunk] = field(default_factory=deque)
     _open_chunks: int = 0
@@ -127,7 +128,7 @@ class LongDocument(Pending):
             return
         self.is_shortened |= is_short
         self.is_limited_by_context |= is_short and item.is_limited_by_context
-        self.is_repetitive |= any(one.diagnostics.repetitions for one in answer.accepted_generations)
+        self.repeated_fields |= answer.repeated_fields(self.task.output_type)
         data = self.task.output_type.to_data(answer.text)
         evidence = {
             path: replace(one, span=one.span and chunk.in_document(one.span))

@@ -318,7 +318,7 @@ class Run:
                 item,
                 result_of(item, answer, self.options),
                 shortened=any(one.shortened for one in answer.accepted_generations),
-                repetitive=any(one.diagnostics.repetitions for one in answer.accepted_generations),
+                repeated_fields=answer.repeated_fields(item.task.output_type),
             )
         return True
 
@@ -338,7 +338,7 @@ class Run:
         document.is_done = True
         answer = Answer(text, value, (), evidence=merged.evidence)
         result = result_of(document, answer, self.options, merged.conflicts)
-        state.add_result(document, result, shortened=document.is_shortened, repetitive=document.is_repetitive)
+        state.add_result(document, result, shortened=document.is_shortened, repeated_fields=document.repeated_fields)
 
 
 def save_indexes(items: Iterable[Item]) -> None:

@@ -4,9 +4,10 @@ import copy
 import functools
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
+from itertools import chain
 from typing import Any, NamedTuple, Self
 
 from pydantic_core import to_json
@@ -22,8 +23,10 @@ from structured.extraction.prompts import Conversation, chat_messages, check_cha
 from structured.models import LanguageModel, Model
 from structured.models.load import PACKAGED_NAME
 from structured.output_types.output_type import Description, OutputType
+from structured.output_types.paths import steps_to_field
 from structured.results.attribution import KeptAnswer
 from structured.results.evidence import Evidence
+from structured.results.json_text import spans
 from structured.results.merging import Candidate, vote
 from structured.results.result import Provenance, Usage
 
@@ -230,6 +233,22 @@ class Answer(NamedTuple):
     """What the attempt kept of an earlier answer."""
     evidence: Mapping[str, Evidence] | None = None
     """The evidence, where it had to be known before the result is asked for it."""
+
+    def repeated_fields(self, output_type: OutputType[Any]) -> frozenset[str]:
+        """Return the fields in which the model repeated itself; "" for a text that has none, or the thinking before."""
+        return frozenset(chain.from_iterable(_repeated_fields(one, output_type) for one in self.accepted_generations))
+
+
+def _repeated_fields(generation: Generation, output_type: OutputType[Any]) -> Iterator[str]:
+    """Yield the field of each place at which a text repeated itself: that of the innermost value around the place."""
+    figures, text = generation.diagnostics, generation.text
+    if not figures.repetitions:
+        return
+    values = list(spans(text)) if output_type.root is not None and figures.repetition_places else []
+    for place in figures.repetition_places or (-1,):
+        offset = len(text.encode()[:place].decode()) if place >= 0 else -1
+        around = (steps for steps, start, end in values if start <= offset < end)
+        yield steps_to_field(next(around, ()))
 
 
 class Part(NamedTuple):
