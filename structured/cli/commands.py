@@ -27,12 +27,14 @@ from structured.extraction.result_files import read_results
 from structured.integrations.mcp_server import serve_mcp
 from structured.jobs.evaluate import evaluate
 from structured.jobs.evaluation import Evaluation
+from structured.jobs.gold import Gold, read_gold
 from structured.jobs.review_page import report
 from structured.jobs.suggestion import suggest
 from structured.jobs.tuning import tune
 from structured.models import LanguageModel, load_model
 from structured.models.server_form import is_address
 from structured.output_types.html import write_page
+from structured.output_types.resolve import resolve_type
 
 
 def suggest_type(
@@ -43,14 +45,17 @@ def suggest_type(
     ],
     wish: Annotated[str, typer.Option(help='What the type is for: "who pays what by when".')] = "",
     documents: Annotated[int, typer.Option(min=1, help="The most documents that are read.")] = 10,
+    column: Annotated[str | None, typer.Option(help="As for extract: the column of the texts in tables.")] = None,
 ) -> None:
     """Suggest a type for some documents, as a class and as --fields.
 
     The model proposes fields for each document, and is then asked for all of them in each. The type is a start to edit.
     """
     if not model.strip() or model.startswith("packaged"):
-        raise typer.BadParameter("The packaged model cannot suggest a type. Name one of 1,000 million parameters.")
-    sample = list(islice(documents_at(paths, None, None), documents))
+        raise typer.BadParameter(
+            "The packaged model cannot suggest a type. Name one of 1,000 million parameters or more."
+        )
+    sample = list(islice(documents_at(paths, column, None), documents))
     with Console(stderr=True).status("Asking the model …"):
         suggestion = suggest(sample, wish, model=model)
     say(f"A start to edit: {suggestion.model} has read {counted(suggestion.documents, 'document')}.")
@@ -124,12 +129,13 @@ def evaluate_gold(  # noqa: PLR0913  the options of the command
     if results is not None and model is not None:
         raise typer.BadParameter("--results are there already, and --model would make others. Leave one of them out.")
     output_type = read_type(target, fields)
+    golds = _read_gold(gold, output_type)
     try:
         baseline_evaluation = None if baseline is None else Evaluation.from_json(baseline.read_text(encoding="utf-8"))
         if results is None:
-            evaluation = evaluate(Extractor[Any](output_type, model=model), gold)
+            evaluation = evaluate(Extractor[Any](output_type, model=model), golds)
         else:
-            evaluation = evaluate(read_results(results, output_type), gold, output_type=output_type)
+            evaluation = evaluate(read_results(results, output_type), golds, output_type=output_type)
         difference = None if baseline_evaluation is None else evaluation.compare(baseline_evaluation)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from error
@@ -137,6 +143,14 @@ def evaluate_gold(  # noqa: PLR0913  the options of the command
         typer.echo(evaluation.to_json())
     else:
         show(evaluation if difference is None else difference)
+
+
+def _read_gold(path: Path, output_type: Any) -> list[Gold]:
+    """Return right answers, before a model is loaded. Raises `typer.BadParameter` for what is none of the type."""
+    try:
+        return list(read_gold(path, resolve_type(output_type)))
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from error
 
 
 def tune_options(  # noqa: PLR0913  the options of the command
@@ -160,9 +174,14 @@ def tune_options(  # noqa: PLR0913  the options of the command
 
     A part of the documents chooses the best candidate, and the others confirm it; else the plain options are kept.
     """
+    if target is None and fields is None:
+        raise typer.BadParameter("There is no type. Pass --type module:Type, file.py:Type or schema.json, or --fields.")
     output_type = read_type(target, fields)
+    golds = _read_gold(gold, output_type)
     try:
-        tuning = tune(output_type, gold, model=model, documents=documents, instructions=instructions or None, seed=seed)
+        tuning = tune(
+            output_type, golds, model=model, documents=documents, instructions=instructions or None, seed=seed
+        )
     except ValueError as error:
         raise typer.BadParameter(str(error)) from error
     except KeyboardInterrupt as error:

@@ -4,6 +4,7 @@ Names are checked before a model is loaded, so that a mistake costs no time. Fil
 """
 
 import glob
+import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -79,7 +80,7 @@ def _document(path: Path) -> DocumentLike:
         return Document(data.decode("utf-8-sig"), STDIN)
     except UnicodeDecodeError as error:
         raise PromptError(
-            f"Standard input is not text in UTF-8: byte {error.start:,} is {data[error.start]:#04x}."
+            f"Standard input is not text in UTF-8: byte {error.start:,} is {data[error.start]:#04x}. Convert it."
         ) from error
 
 
@@ -90,10 +91,15 @@ def _rows(path: Path, column: str | None, id_column: str | None, *, is_named: bo
     try:
         return _with_error_at_end(path, read_rows(path, text=column, id=id_column))
     except PromptError as error:
-        problem = f"{message(error)} (text is --column here, and id is --id)"
+        problem = re.sub("^text is|^id is", lambda name: _OPTIONS_OF_COLUMNS[name[0]], message(error))
+        problem = problem.replace("Pass text=….", "Name one: --column NAME.")
         if is_named:
             raise typer.BadParameter(problem) from error
         return [PromptError(problem, id=str(path))]
+
+
+_OPTIONS_OF_COLUMNS = {"text is": "--column is", "id is": "--id is"}
+"""How a message about a column begins, and how it does where options name the columns."""
 
 
 def _with_error_at_end(path: Path, rows: Iterator[DocumentLike]) -> Iterator[DocumentLike]:

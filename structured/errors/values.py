@@ -5,6 +5,7 @@ replaces a field that cannot be pickled: an exception that fails to unpickle mak
 """
 
 import copy
+import json
 import pickle
 import reprlib
 from collections.abc import Iterable
@@ -147,6 +148,13 @@ def message_in_one_line(error: BaseException) -> str:
     else:
         text = message(error)
     return " ".join(text.split()).removesuffix(".")
+
+
+def fault_of_json(error: Exception) -> str:
+    """Return what is wrong with a line of JSON, and at which column: `Expecting value at column 3`."""
+    if isinstance(error, json.JSONDecodeError):
+        return f"{error.msg.removesuffix(' at')} at column {error.colno}"
+    return message(error)
 
 
 def nearest(name: object, names: Iterable[str]) -> str:

@@ -17,7 +17,7 @@ from time import monotonic
 from typing import Literal, Protocol, Self
 
 from structured.errors import OutputError
-from structured.errors.values import counted, message, shown
+from structured.errors.values import counted, fault_of_json, message, shown
 from structured.extraction.records import DIGEST_OF_NO_TEXT, Record, differences, is_record_prefix, read_line
 from structured.results.result import Provenance
 
@@ -312,8 +312,8 @@ def each_record(path: Path, *, needs_provenance: bool = False) -> Iterator[tuple
             record = read_line(line, needs_provenance=needs_provenance)
         except (ValueError, RecursionError) as error:
             raise OutputError(
-                f"Line {number} of {path} is no record of a document: {message(error)}. Correct or remove it, or pass "
-                "the path of another file.",
+                f"Line {number} of {path} is no record of a document: {fault_of_json(error)}. Correct or remove it, or "
+                "pass the path of another file.",
                 path=str(path),
             ) from error
         yield number, line, record

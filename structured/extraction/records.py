@@ -82,7 +82,7 @@ def line_of(result: Result[Any], digest: str, provenance: Provenance) -> bytes:
 
 def read_line(line: bytes, *, needs_provenance: bool = True) -> Record:
     """Return the record of a line. Raises ValueError if it is none, or was not written here but has to be."""
-    record: Record = json.loads(line)
+    record: Record = json.loads(line.decode("utf-8-sig"))
     problem = _problem(record, needs_provenance=needs_provenance)
     if problem:
         raise ValueError(problem)

@@ -228,11 +228,11 @@ class Evaluation:
         return as_text(self.__rich__())
 
     def __rich__(self) -> "RenderableType":
-        from structured.jobs.evaluation_views import fields_table, figures_table, line, stacked, worst_documents
+        from structured.jobs.evaluation_views import FieldsTable, figures_table, line, stacked, worst_documents
 
-        lists = [fields_table("items of", self.lists)] if self.lists else []
+        lists = [FieldsTable("items of", self.lists)] if self.lists else []
         worst = [worst_documents(self.worst())] if self.worst() else []
-        figures = figures_table(self.figures), fields_table("field", self.fields)
+        figures = figures_table(self.figures), FieldsTable("field", self.fields)
         return stacked(line(self.summary, 200), *figures, *lists, *worst)
 
 

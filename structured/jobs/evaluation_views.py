@@ -1,10 +1,11 @@
 """Evaluations and trials as tables for a terminal."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 from rich import box
-from rich.console import Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.table import Table
 from rich.text import Text
 
@@ -116,16 +117,39 @@ def figures_table(figures: Mapping[str, Figure], value: str = "", name: str = ""
     return shown
 
 
-def fields_table(name: str, fields: Mapping[str, FieldScore]) -> Table:
-    """Return a table of the scores of fields."""
-    interval = f"{INTERVAL_PER_CENT}% interval"
-    shown = table(name, "right", interval, "precision", "recall", "F1", "wrong", "missing", "invented", "of")
-    for field, score in fields.items():
-        exact = shown_figure("exact", score.exact.value), shown_interval("exact", score.exact)
-        shares = (shown_figure("exact", figure.value) for figure in (score.precision, score.recall, score.f1))
-        counts = (score.counts.wrong, score.counts.missing, score.counts.invented, sum(score.counts))
-        shown.add_row(field_label(field), *exact, *shares, *(f"{number:,}" for number in counts))
-    return shown
+@dataclass(frozen=True, slots=True)
+class FieldsTable:
+    """A table of the scores of fields; two of them, of shares and of counts, where one is too wide."""
+
+    name: str
+    fields: Mapping[str, FieldScore]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        whole = self._table({**_SHARES, **_COUNTS})
+        is_too_wide = console.measure(whole, options=options.update(max_width=1_000)).maximum > options.max_width
+        yield from (self._table(_SHARES), "", self._table(_COUNTS)) if is_too_wide else (whole,)
+
+    def _table(self, columns: Mapping[str, Callable[[FieldScore], str]]) -> Table:
+        shown = table(self.name, *columns)
+        for field, score in self.fields.items():
+            shown.add_row(field_label(field), *(cell(score) for cell in columns.values()))
+        return shown
+
+
+_SHARES: Mapping[str, Callable[[FieldScore], str]] = {
+    "right": lambda score: shown_figure("exact", score.exact.value),
+    f"{INTERVAL_PER_CENT}% interval": lambda score: shown_interval("exact", score.exact),
+    "precision": lambda score: shown_figure("precision", score.precision.value),
+    "recall": lambda score: shown_figure("recall", score.recall.value),
+    "F1": lambda score: shown_figure("f1", score.f1.value),
+}
+_COUNTS: Mapping[str, Callable[[FieldScore], str]] = {
+    "wrong": lambda score: f"{score.counts.wrong:,}",
+    "missing": lambda score: f"{score.counts.missing:,}",
+    "invented": lambda score: f"{score.counts.invented:,}",
+    "of": lambda score: f"{sum(score.counts):,}",
+}
+"""The columns of a table of fields: the headings, and the cells."""
 
 
 def table(*headings: str) -> Table:

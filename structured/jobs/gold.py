@@ -16,7 +16,7 @@ from pydantic import BaseModel, StrictInt, ValidationError
 from pydantic_core import to_jsonable_python
 
 from structured.errors import PromptError, StructuredError
-from structured.errors.values import message, shown
+from structured.errors.values import fault_of_json, message, shown
 from structured.extraction.documents.document import Document, DocumentLike, read_document
 from structured.extraction.prompts import Conversation, is_messages
 from structured.output_types.output_type import OutputType
@@ -194,7 +194,7 @@ def _read_line(line: str, name: str, output_type: OutputType[Any] | None) -> Gol
     except ValidationError as error:
         raise ValueError(f'{name}: {fault_of(error)} Write {{"document": …, "value": …}}.') from error
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"{name} is not JSON: {message(error)}.") from error
+        raise ValueError(f"{name} is not JSON: {fault_of_json(error)}. Correct it, or remove it.") from error
     for path, (start, end) in line_data.spans.items():
         if not 0 <= start <= end <= len(line_data.document):
             raise ValueError(f'{name}: the span of "{path}" is {[start, end]}, outside of the document.')

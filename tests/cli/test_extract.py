@@ -120,7 +120,7 @@ def test_a_table_in_a_folder_is_read_or_fails_alone(letters):
     assert found["1"]["value"]["age"] == 31
     assert "the row has 1 field" in found["letters/mails.csv:3"]["error"]["message"]
     assert "no column" not in found["letters/mails.csv:3"]["error"]["message"]
-    assert "text is --column here" in found["letters/two.jsonl"]["error"]["message"]
+    assert "Name one: --column NAME." in found["letters/two.jsonl"]["error"]["message"]
 
 
 def test_a_call_goes_on_where_the_last_one_stopped(tmp_path):

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from structured.errors import PromptError
-from structured.errors.values import counted, message, nearest, shown
+from structured.errors.values import counted, fault_of_json, message, nearest, shown
 from structured.extraction.documents.document import Document
 from structured.extraction.documents.plain_text import marked_encoding
 from structured.extraction.prompts import is_messages
@@ -167,7 +167,7 @@ def _row(line: str, place: str) -> Row:
     try:
         row = json.loads(line)
     except (ValueError, RecursionError) as error:
-        return PromptError(f"{place}: the line is no JSON: {message(error)}. Mend it, or leave it out.")
+        return PromptError(f"{place}: the line is no JSON: {fault_of_json(error)}. Mend it, or leave it out.")
     return row if isinstance(row, dict) else PromptError(f"{place}: the line is {shown(row)}, and not an object.")
 
 
