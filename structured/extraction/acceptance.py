@@ -34,7 +34,7 @@ from structured.results.result import Reading, Result, read_answer
 
 
 def rejected_values(rejected: Attempt) -> list[tuple[Steps, str]]:
-    """Return where Pydantic says that an answer is wrong, and why; nothing if it does not say."""
+    """Return the steps of the values that Pydantic calls wrong, each with its message; none for other errors."""
     if not isinstance(rejected.error, ValidationError):
         return []
     try:
@@ -46,7 +46,10 @@ def rejected_values(rejected: Attempt) -> list[tuple[Steps, str]]:
 
 
 def _steps_in_data(location: Collection[str | int], data: Any) -> Steps:
-    """Return the steps of a location; it names branches of unions and functions as well."""
+    """Return the steps of a location of Pydantic's in some data, without the names of branches and functions.
+
+    `("pet", "Cat", "age")`, `{"pet": {"age": "x"}}` → `("pet", "age")`
+    """
     steps: Steps = ()
     for step in location:
         if has(data, step):
@@ -61,7 +64,7 @@ def explanation(rejected: Attempt) -> str:
 
 
 def accept_candidates(item: Item, candidates: Sequence[Generation], search: Search, repair: Repair) -> Answer | None:
-    """Return the answer among candidates; if there is none, the item keeps what the next attempt needs."""
+    """Return the answer among candidates; if validators reject all, prepare the item for the next attempt."""
     answer = _answer_among(item, candidates, search)
     if answer is None and isinstance(item, GuidedItem):
         item.next_start = _start_after_rejection(item, candidates[0], repair)

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 MAX_LISTED_POSITIONS = 10
-"""Documents whose numbers a warning lists."""
+"""The most positions of documents that a warning lists."""
 
 
 class _IncompleteAnswer(NamedTuple):
@@ -184,7 +184,7 @@ class BatchState:
 
     @contextmanager
     def attempt_written(self, item: Item, attempt: int, candidates: Sequence[Generation]) -> Iterator[None]:
-        """Count the texts of an attempt, and report it when they have been read inside, whatever that raises."""
+        """Count the texts of an attempt, and report it after the block, in which validators read the texts."""
         self.tokens += sum(one.written_tokens for one in candidates)
         kept_answer, prompt_tokens, rejected_before, time = (
             item.kept_answer,
@@ -215,7 +215,7 @@ class BatchState:
     def add_result(
         self, item: Item | LongDocument, result: Result[Any], *, shortened: bool, repeated_fields: frozenset[str]
     ) -> None:
-        """Take the result of a document; its answer may have been shortened, or led out of a repetition."""
+        """Add the result of a document; its answer may have been shortened, or have repeated itself in some fields."""
         answer = _IncompleteAnswer(item.position, item.task, item.is_limited_by_context)
         if shortened:
             self._shortened.append(answer)
@@ -225,7 +225,7 @@ class BatchState:
         self._finish(result, shortened=shortened)
 
     def add_failure(self, position: int, document: DocumentLike, error: StructuredError) -> None:
-        """Take the error of a document."""
+        """Add the error of a document."""
         self._finish(failed_result(position, document, error), shortened=False)
 
     def _finish(self, result: Result[Any], *, shortened: bool) -> None:
@@ -235,7 +235,7 @@ class BatchState:
         self._tell(lambda: DocumentDone(result.position, result, shortened, self.progress, batch=self._batch))
 
     def take_results(self) -> list[Result[Any]]:
-        """Hand out the results that are there."""
+        """Return the results that were added since the last call."""
         results, self._results = self._results, []
         return results
 
@@ -245,7 +245,7 @@ class BatchState:
         return Progress(self.total, self.read, self.done, self.failed, self.tokens, perf_counter() - self._started)
 
     def error_of_unfinished(self) -> StructuredError | None:
-        """Return the error of the model as that of a document that was not finished; None if it did not fail."""
+        """Return the error of the documents that are not finished since the model failed; None if it did not."""
         stopped = self.model_error
         if stopped is None or isinstance(stopped, StructuredError):
             return stopped
@@ -294,7 +294,7 @@ SECONDS_BETWEEN_LINES = 10.0
 """Seconds between two lines, where there is no bar."""
 
 _BAR_LOCK = Lock()
-"""Held while there is a bar: those of two batches at once would write over each other."""
+"""The lock that a batch holds while it shows a bar: two bars would write over each other."""
 
 
 @contextmanager
@@ -379,7 +379,7 @@ def _bar(progress: Progress) -> "Table":
 
 
 def _progress_facts(progress: Progress) -> list[str]:
-    """Return what there is to tell: documents, failures, what is done in a second, and the time left or taken."""
+    """Return the parts of a bar or line: `["5/9 documents", "1 failed", "2.0 documents/s", "0:00:02 left"]`."""
     done, failed, total, seconds = progress.done, progress.failed, progress.total, max(progress.seconds, 1e-3)
     answered = done - failed  # most failures take no time
     facts = [f"{done:,} documents" if total is None else f"{done:,}/{total:,} documents"]

@@ -30,7 +30,7 @@ class GuidedTask(Task):
     model: LanguageModel
 
     def with_options(self, options: Options) -> Self:
-        """Return the task under other options; what it has learned from its type and its prompt serves that as well."""
+        """Return the task under other options, with the index and the prefixes of prompts that it has computed."""
         twin = super().with_options(options)
         learned: dict[str, object] = {"prompt_prefix": self.prompt_prefix}
         if self.model.has_chat_template:
@@ -52,7 +52,7 @@ class GuidedTask(Task):
         return stream(self.model, request, search.sampler, jump_forward=jump_forward)
 
     def prepared(self, document: InputDocument) -> "GuidedItem":
-        """Return what was read of a document, prepared. Raises as `item`."""
+        """Return an item for a document that was read. Raises as `item`."""
         conversation, name, is_single = document.conversation, document.name, document.is_single
         try:
             token_ids = calls.encode(self.model, self.prompt(conversation))
@@ -90,7 +90,7 @@ class GuidedTask(Task):
     def attempt_start(
         index: Index, healed: Healed, max_tokens: int, kept_answer: KeptAnswer | None = None
     ) -> "AttemptStart":
-        """Return the start of an attempt; what the prompt was healed of is no part of the budget."""
+        """Return the start of an attempt; tokens that healing removed from the prompt do not count as the answer's."""
         guide = Guide(begun_index(index, healed.begun), max_tokens=max_tokens + healed.taken_back)
         return AttemptStart(healed, guide, kept_answer)
 
@@ -111,16 +111,16 @@ class GuidedTask(Task):
 
     @functools.cached_property
     def prompt_prefix(self) -> tuple[int, ...]:
-        """The tokens that its prompts for texts begin with, most of them."""
+        """The tokens with which most of its prompts for texts begin."""
         return self._common_prefix(())
 
     @functools.cached_property
     def chat_prompt_prefix(self) -> tuple[int, ...]:
-        """The tokens that its prompts for chats begin with, of those without a system message of their own."""
+        """The tokens with which its prompts for chats begin that have no system message of their own."""
         return self._common_prefix(("user", "assistant"))
 
     def _common_prefix(self, roles: Sequence[str]) -> tuple[int, ...]:
-        """Return what two prompts begin with that have nothing in common but the task."""
+        """Return the common prefix of the prompts for two conversations that share nothing but the roles."""
         conversations = [Conversation(text, [{"role": role, "content": text} for role in roles]) for text in ("a", "7")]
         return common_beginning([calls.encode(self.model, self.prompt(conversation)) for conversation in conversations])
 
@@ -130,7 +130,7 @@ class GuidedTask(Task):
 
     @functools.cached_property
     def _shared_index(self) -> RenewedIndex:
-        """What has the index of the answers to all documents, held here: `compiled_type` keeps a limited number."""
+        """The index of the answers to all documents, held here since `compiled_type` keeps a limited number."""
         return self._compiled(None)
 
     @property
@@ -157,7 +157,9 @@ class GuidedTask(Task):
 
 
 class AttemptStart(NamedTuple):
-    """The start of an attempt.
+    """The start of an attempt: a prompt, and the guide of the answer behind it.
+
+    Healing removes the last tokens of a prompt, and lets the model write them again (`decoding/prompt_tokens.py`).
 
     Attributes:
         healed: Its prompt.

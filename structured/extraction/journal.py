@@ -25,7 +25,7 @@ if sys.platform == "win32":
     import msvcrt
 
     _LOCK_OFFSET = 1 << 62
-    """A byte that no file has: others may still read what is there."""
+    """The byte that is locked: no file has it, so that others may still read the file."""
 
     def lock(descriptor: int) -> None:
         """Lock a file. Raises BlockingIOError if it is locked, and OSError where there are no locks."""
@@ -101,7 +101,10 @@ class Journal:
         self.close()
 
     def was_recorded(self, document_id: str, digest: str) -> bool:
-        """Tell, once, whether a document had a record when this was opened. Raises OutputError for another text."""
+        """Tell whether a document had a record when the file was opened, and forget it.
+
+        Raises OutputError if the record is of another text.
+        """
         recorded = self._digests.pop(document_id, None)
         if recorded is None or recorded.hex() == digest:
             return recorded is not None

@@ -17,22 +17,25 @@ from structured.output_types.keys import keys, shapes
 from structured.results.merging import Merged, PartAnswer, merge
 
 ANSWER_DIVISOR = 4
-"""A text is split that leaves less than this part of the context for an answer that may be longer."""
+"""A text is split if it leaves less than the context divided by this for the answer."""
 
 CHUNK_DIVISOR = 2
-"""A chunk takes up to this part of the context, unless the caller says otherwise; the answer may take the rest."""
+"""A chunk takes at most the context divided by this, unless the caller sets `tokens`; the answer may take the rest."""
 
 SMALLEST_CHUNK_DIVISOR = 8
-"""A chunk whose answer is shortened is split down to this part of the tokens that it may have."""
+"""A chunk whose answer is shortened is split, down to its tokens divided by this."""
 
 MAX_CHARACTERS_PER_TOKEN = 32
-"""Characters for each token that fits, above which a text is too long in any case, and not tokenised to see it."""
+"""A text with more characters for each token of the limit is too long in any case, and is not tokenised."""
 
 
 def prepare(
     task: Task, position: int, document: DocumentLike, chunking: Chunking, *, document_name: str | None = None
 ) -> "Item | LongDocument":
-    """Return a document, prepared: as it is, or in chunks if it is too long. Raises PromptError or BudgetError."""
+    """Read a document, and return an item for it, or a `LongDocument` if it is too long for one.
+
+    Raises PromptError or BudgetError.
+    """
     input_document = InputDocument.read(position, document, document_name)
     if not isinstance(task, GuidedTask) or task.output_type.root is None or input_document.conversation.earlier_turns:
         return task.prepared(input_document)
@@ -62,7 +65,7 @@ def _tokens_of_text_and_answer(task: GuidedTask, input_document: InputDocument) 
 
 
 def _token_counter(task: GuidedTask) -> TokenCounter:
-    """Return what counts the tokens of a text, without those that stand around each prompt."""
+    """Return a function that counts the tokens of a text, without those that frame each prompt."""
     frame_tokens = len(calls.encode(task.model, "a")) - 1
     return lambda text: max(len(calls.encode(task.model, text)) - frame_tokens, 1) if text else 0
 
@@ -94,7 +97,7 @@ class LongDocument(Pending):
         self._begin_pass()
 
     def next_item(self) -> Item | None:
-        """Return the next chunk, prepared; None if others come first. Raises NotStatedError and as `item`."""
+        """Return an item for the next chunk; None if no chunk waits. Raises NotStatedError and as `Task.item`."""
         while not self.is_done and self._waiting_chunks:
             chunk = self._waiting_chunks.popleft()
             start, end = chunk.body
@@ -116,7 +119,7 @@ class LongDocument(Pending):
         return None
 
     def add_answer(self, item: Item, answer: Answer) -> None:
-        """Take the answer to a chunk; one that was shortened counts only if the chunk cannot be split."""
+        """Add the answer to a chunk. Split the chunk instead if the answer was shortened and the chunk can be split."""
         assert item.part is not None
         chunk = item.part.chunk
         self._open_chunks -= 1
@@ -138,7 +141,7 @@ class LongDocument(Pending):
         self._last_text = answer.text
 
     def merged_answer(self) -> Merged | None:
-        """Return what the document says; None as long as chunks are to be answered, or another pass is to be made."""
+        """Return what all chunks say together; None while chunks wait, or another pass begins."""
         if self.is_done or self._open_chunks or self._waiting_chunks or not self._part_answers:
             return None
         previous, merged = self._merged, self._merge()
@@ -150,19 +153,19 @@ class LongDocument(Pending):
         return merged
 
     def text_of(self, merged: Merged) -> str:
-        """Return what the document says as an answer; of a single chunk, as it was written."""
+        """Return merged data as the text of an answer; of a single chunk, the text that the model wrote."""
         if len(self._part_answers) == 1:
             return self._last_text
         return self.task.output_type.from_data(merged.data)
 
     def _begin_pass(self) -> None:
-        """Let the chunks of a pass wait; those of each pass are smaller, down to a half, and so have other joints."""
+        """Queue the chunks of a pass. Each pass has smaller chunks, down to a half, so that they are cut elsewhere."""
         share = 1 - self._pass_count / self.chunking.passes / 2
         self._pass_count += 1
         self._waiting_chunks.extend(chunks(self.document, self.count_tokens, max(round(share * self.chunk_tokens), 1)))
 
     def _split(self, chunk: Chunk, *, least: int = 1) -> bool:
-        """Let the parts of a chunk wait in its place, and tell whether it has several, of so many tokens or more."""
+        """Queue the halves of a chunk in its place; return False if it cannot be split into parts of `least` tokens."""
         tokens = self.count_tokens(self.document[slice(*chunk.body)]) // 2
         if tokens < max(least, 1):
             return False

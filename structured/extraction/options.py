@@ -44,7 +44,7 @@ Repair = Literal["field", "told", "whole"]
 """What is written again after an answer was rejected: the values that were, and the model may be told why; or all."""
 
 MIN_RETRIES_OF_TOLD = 2
-"""Retries that a model needs to be told what was wrong: the last one is at the whole answer."""
+"""The fewest retries with which `repair="told"` has an effect: the last retry writes the whole answer again."""
 
 
 DEFAULTS: Mapping[str, Any] = {
@@ -248,7 +248,7 @@ _HINTS = {
     "evidence": "Each result has it: Extractor(…).result(text), or extract_results(…).",
     "repair_below": "Nothing is written again for its confidence. Review what results have little confidence in.",
 }
-"""What to write for arguments that are no options of any call: those of some alone, and what others call an option."""
+"""What to write in place of names that are no options: those of other calls, and those of other libraries."""
 
 _SCORED_NOT_SAMPLED = "classify samples nothing: it scores each value as a whole. Leave it out, or use extract."
 _ONE_TEXT = "classify takes one text. Leave it out."

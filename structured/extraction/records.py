@@ -81,7 +81,7 @@ def line_of(result: Result[Any], digest: str, provenance: Provenance) -> bytes:
 
 
 def read_line(line: bytes, *, needs_provenance: bool = True) -> Record:
-    """Return the record of a line. Raises ValueError if it is none, or was not written here but has to be."""
+    """Return the record of a line. Raises ValueError if it is none, or lacks the provenance that resuming needs."""
     record: Record = json.loads(line.decode("utf-8-sig"))
     problem = _problem(record, needs_provenance=needs_provenance)
     if problem:
@@ -90,7 +90,10 @@ def read_line(line: bytes, *, needs_provenance: bool = True) -> Record:
 
 
 def is_record_prefix(line: bytes) -> bool:
-    """Tell whether bytes are a record of which the end may be missing, or nothing; JSON that is no record is not."""
+    """Tell whether bytes are the beginning of a record, or a whole one.
+
+    `b'{"id": "a", "dig'` → True; `b'{"name": "a"}'` → False
+    """
     id_match = _ID.match(line)
     if id_match is None:
         return b'{"id": "'.startswith(line)

@@ -1,4 +1,4 @@
-"""A task: an output type for a model, with what the model is shown, and how what it writes is read."""
+"""A task: an output type for a model, with the parts of the prompt, and the reading of the answers."""
 
 import copy
 import functools
@@ -34,7 +34,7 @@ ANSWER_NEUTRAL_OPTIONS = frozenset({"model", "observe", "batch_size", "batch_tok
 """Options that change no answer; the model has fields of its own in the provenance."""
 
 MAX_OPTION_CHARACTERS = 100
-"""The longest value of an option, in characters, that a provenance shows; of a longer one it has a digest."""
+"""The longest value of an option that a provenance shows, in characters; it has a digest of a longer one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +49,7 @@ class Task(ABC):
     examples: Sequence[tuple[str, str]]
     """Documents with the right answers, as the model would have to write them."""
     passed_options: Options
-    """Those of the call, as they were passed."""
+    """The options that the caller passed, without the defaults of the others."""
     wants_confidence: bool = False
     """Whether somebody may ask how sure the model was, so that a server has to say it."""
     is_verbatim: bool = False
@@ -68,7 +68,7 @@ class Task(ABC):
 
     @functools.cached_property
     def options(self) -> Options:
-        """The options with the defaults of the others."""
+        """The options that the caller passed, with the defaults of the others."""
         return with_defaults(self.passed_options)
 
     @property
@@ -126,7 +126,7 @@ class Task(ABC):
         return build(self.description, conversation.text, **parts)
 
     def item(self, position: int, document: DocumentLike, *, document_name: str | None = None) -> "Item":
-        """Return a document, prepared; errors call it by its name or position. Raises PromptError or BudgetError."""
+        """Read a document, and return an item for it. Raises PromptError or BudgetError, which name the document."""
         return self.prepared(InputDocument.read(position, document, document_name))
 
     @abstractmethod
@@ -139,10 +139,10 @@ class Task(ABC):
 
     @abstractmethod
     def prepared(self, document: "InputDocument") -> "Item":
-        """Return what was read of a document, prepared. Raises as `item`."""
+        """Return an item for a document that was read. Raises as `item`."""
 
     def elect(self, valid: Sequence[tuple[Generation, Any]]) -> tuple[str, Any]:
-        """Return what most answers say, as text and as a value, given with what is read of each."""
+        """Return the text and the value that most answers agree on, given valid answers with their values."""
         output_type = self.output_type
 
         def is_valid(data: Any) -> bool:
@@ -200,13 +200,16 @@ def short_digest(text: str) -> str:
 
 
 class InputDocument(NamedTuple):
-    """A document that was read, and what errors call it."""
+    """A document of a batch: what was read of it, its position, and the name that errors call it by.
+
+    `extract(Person, "Jason is 25.")` → position 0, name "the text"; the second of a batch → position 1, "document 1".
+    """
 
     position: int
     conversation: Conversation
     name: str
     is_single: bool
-    """Whether it is the text of a call for one, in no batch."""
+    """Whether it is the only document of a call such as `extract`, so that errors tell no position."""
     document: Document
     """The document as it was read."""
     original: DocumentLike
@@ -222,17 +225,18 @@ class InputDocument(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """An answer that validators accept: the text that it was read from, and what was written for it."""
+    """An answer that validators accept: its text, its value and the generations that it was made of."""
 
     text: str
     value: Any
     accepted_generations: Sequence[Generation]
+    """The generations that validators accepted: one, or several where they vote."""
     confidence_generations: Sequence[Generation] = ()
-    """All that tell how sure the model was of each value."""
+    """The generations from which the confidence of each value is computed, rejected ones included."""
     kept_answer: KeptAnswer | None = None
-    """What the attempt kept of an earlier answer."""
+    """The part of an earlier answer that the attempt did not write again."""
     evidence: Mapping[str, Evidence] | None = None
-    """The evidence, where it had to be known before the result is asked for it."""
+    """The evidence, where the answer was changed by it or is one of a chunk; else the result computes it."""
 
     def repeated_fields(self, output_type: OutputType[Any]) -> frozenset[str]:
         """Return the fields in which the model repeated itself; "" for a text that has none, or the thinking before."""
@@ -252,7 +256,7 @@ def _repeated_fields(generation: Generation, output_type: OutputType[Any]) -> It
 
 
 class Part(NamedTuple):
-    """A chunk of a document that is being answered."""
+    """A chunk of a long document that an item answers."""
 
     long_document: "Pending"
     chunk: Chunk
