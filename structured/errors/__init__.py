@@ -242,7 +242,7 @@ MAX_ATTEMPT_CHARACTERS = 2_000
 """Characters of a rejected answer, and of the reason, in a message: a server may write millions."""
 
 
-_DEFAULT_REMEDY = "Allow more retries, raise the temperature, or state the rule in the prompt."
+_REMEDY = "Allow more retries, raise the temperature, or state the rule in the prompt."
 
 
 class GenerationError(StructuredError):
@@ -253,9 +253,7 @@ class GenerationError(StructuredError):
         document: The position of the document in the batch; None for a single text.
     """
 
-    def __init__(
-        self, attempts: Sequence[Attempt], *, document: int | None = None, remedy: str = _DEFAULT_REMEDY
-    ) -> None:
+    def __init__(self, attempts: Sequence[Attempt], *, document: int | None = None, remedy: str = _REMEDY) -> None:
         self.attempts = tuple(attempts)
         self.document = document
         shown = "\n".join(

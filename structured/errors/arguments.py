@@ -184,11 +184,7 @@ def or_none(check: Check[V]) -> Check[V | None]:
     return lambda name, value: None if value is None else check(name, value)
 
 
-def checked(
-    checks: Mapping[str, Check[Any]],
-    arguments: Mapping[str, Any],
-    hints: Mapping[str, str],
-) -> dict[str, Any]:
+def checked(checks: Mapping[str, Check[Any]], arguments: Mapping[str, Any], hints: Mapping[str, str]) -> dict[str, Any]:
     """Return arguments as the library keeps them. Raises TypeError also for unknown names.
 
     `hints` say what to write in place of names that are no options here.

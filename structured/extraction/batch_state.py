@@ -186,12 +186,7 @@ class BatchState:
     def attempt_written(self, item: Item, attempt: int, candidates: Sequence[Generation]) -> Iterator[None]:
         """Count the texts of an attempt, and report it after the block, in which validators read the texts."""
         self.tokens += sum(one.written_tokens for one in candidates)
-        kept_answer, prompt_tokens, rejected_before, time = (
-            item.kept_answer,
-            item.prompt_tokens,
-            len(item.attempts),
-            perf_counter(),
-        )
+        kept, prompt_tokens, rejected, time = item.kept_answer, item.prompt_tokens, len(item.attempts), perf_counter()
         try:
             yield
         finally:
@@ -200,13 +195,11 @@ class BatchState:
                     item.position,
                     attempt,
                     tuple(candidates),
-                    ()
-                    if kept_answer is None
-                    else tuple(sorted(steps_to_path(steps) for steps in kept_answer.rewritten)),
+                    () if kept is None else tuple(sorted(steps_to_path(steps) for steps in kept.rewritten)),
                     prompt_tokens,
                     item.document,
                     None if item.part is None else item.part.chunk.body,
-                    tuple(item.attempts[rejected_before:]),
+                    tuple(item.attempts[rejected:]),
                     batch=self._batch,
                     time=time,
                 )
@@ -305,22 +298,22 @@ def showing(state: BatchState, progress: bool | None) -> Iterator[None]:
     if not is_shown or not _BAR_LOCK.acquire(blocking=False):
         yield
         return
-    is_over = ThreadEvent()
+    finished = ThreadEvent()
     thread = Thread(
-        name="progress", target=_show, args=(state, is_over, 0.0 if progress else SECONDS_BEFORE_BAR), daemon=True
+        name="progress", target=_show, args=(state, finished, 0.0 if progress else SECONDS_BEFORE_BAR), daemon=True
     )
     try:
         thread.start()
         yield
     finally:
-        is_over.set()
+        finished.set()
         thread.join()
         _BAR_LOCK.release()
 
 
-def _show(state: BatchState, is_over: ThreadEvent, patience: float) -> None:
+def _show(state: BatchState, finished: ThreadEvent, patience: float) -> None:
     """Show a state again and again until it is over."""
-    if is_over.wait(patience):
+    if finished.wait(patience):
         return
     try:
         with ExitStack() as stack:
@@ -331,7 +324,7 @@ def _show(state: BatchState, is_over: ThreadEvent, patience: float) -> None:
             elif is_terminal():
                 display, interval = _terminal_bar(stack), SECONDS_BETWEEN_BARS
             display(state.progress)
-            while not is_over.wait(interval):
+            while not finished.wait(interval):
                 display(state.progress)
             display(state.progress)
     except (OSError, ValueError):  # stderr was closed: there is nobody to see it

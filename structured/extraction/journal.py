@@ -135,13 +135,11 @@ class Journal:
 
     def note_kept(self, error: BaseException) -> None:
         """Add to an exception that ends the call how many records are kept, and how to continue."""
-        record_count = sum(
-            1 for _ in each_line(self.path)
-        )  # an interrupt may have come before the last one was counted
+        count = sum(1 for _ in each_line(self.path))  # an interrupt may have come before the last one was counted
         if isinstance(error, OutputError) and Path(error.path) == self.path:
-            error.kept = record_count
+            error.kept = count
         else:
-            error.add_note(f"{counted(record_count, 'record')} kept in {self.path}; the same call goes on.")
+            error.add_note(f"{counted(count, 'record')} kept in {self.path}; the same call goes on.")
 
     def sync(self) -> None:
         """Bring what was written to the disk. Raises OutputError if that fails."""

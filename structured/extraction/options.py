@@ -250,7 +250,7 @@ _HINTS = {
 }
 """What to write in place of names that are no options: those of other calls, and those of other libraries."""
 
-_SCORED_NOT_SAMPLED = "classify samples nothing: it scores each value as a whole. Leave it out, or use extract."
+_NOT_SAMPLED = "classify samples nothing: it scores each value as a whole. Leave it out, or use extract."
 _ONE_TEXT = "classify takes one text. Leave it out."
 _ONE_ANSWER = "An answer in a draft is taken or rejected as a whole. Leave it out, or use extract."
 
@@ -258,10 +258,8 @@ _REFUSED: Mapping[str, Mapping[str, str]] = {
     "extract": {},
     "structured": {"evidence": "Annotate the function: -> Result[Model]."},
     "classify": {
-        **dict.fromkeys(
-            (*SAMPLING, "repetition", "search", "jump_forward", "max_tokens", "observe"), _SCORED_NOT_SAMPLED
-        ),
-        **dict.fromkeys(("retries", "repair"), _SCORED_NOT_SAMPLED),
+        **dict.fromkeys((*SAMPLING, "repetition", "search", "jump_forward", "max_tokens", "observe"), _NOT_SAMPLED),
+        **dict.fromkeys(("retries", "repair"), _NOT_SAMPLED),
         **dict.fromkeys(("batch_size", "batch_tokens", "errors", "progress"), _ONE_TEXT),
         "chunking": "classify reads a text as a whole.",
         "allow_missing": "Classify by a type that allows None: it says that nothing is stated.",
@@ -320,33 +318,31 @@ def warn_of_search(sampler: Sampler, options: Options) -> None:
     exception = ", unless validators reject an answer and it is sampled again" if retries else ""
     unused = [name for name in sampler.idle if name != "seed" or not retries]
     why = f"at temperature 0, where the likeliest token is taken{exception}"
-    _warn_of_names(unused, why, "Set a temperature, such as 0.7,")
+    _warn(unused, why, "Set a temperature, such as 0.7,")
     if retries < MIN_RETRIES_OF_TOLD:
         why = f"with retries={retries}, since the last retry writes the whole answer again"
-        _warn_of_names(_told_repair(options), why, f"Set retries, to {MIN_RETRIES_OF_TOLD} or more,")
+        _warn(_told_repair(options), why, f"Set retries, to {MIN_RETRIES_OF_TOLD} or more,")
 
 
 def warn_of_type(options: Options, output_type: OutputType[Any], *, wants_confidence: bool) -> None:
     """Warn of options that do nothing for a type, or where no confidence is returned."""
     if options.get("calibration") is not None and not wants_confidence:
         remedy = "Take results, by extract_results or Extractor(…).result(text),"
-        _warn_of_names(["calibration"], "where no confidence is returned", remedy)
+        _warn(["calibration"], "where no confidence is returned", remedy)
     if output_type.root is None:
         answers, remedy = f"on {output_type.name}, whose answers are no JSON and", "Ask for a type of Pydantic,"
-        _warn_of_names(_told_repair(options), f"{answers} are written again as a whole", remedy)
-        _warn_of_names(_names_of_chosen(options, "chunking"), f"{answers} cannot be merged", remedy)
+        _warn(_told_repair(options), f"{answers} are written again as a whole", remedy)
+        _warn(_chosen(options, "chunking"), f"{answers} cannot be merged", remedy)
 
 
 def warn_of_stream(options: Options) -> None:
     """Warn of options that do nothing where an answer is streamed, which has been shown when it is rejected."""
-    unused = _names_of_chosen(options, "retries", "repair")
-    _warn_of_names(unused, "on a stream, which is not written again", "Call the extractor,")
-    _warn_of_names(
-        _names_of_chosen(options, "chunking"), "on a stream, which reads its text at once", "Call the extractor,"
-    )
+    unused = _chosen(options, "retries", "repair")
+    _warn(unused, "on a stream, which is not written again", "Call the extractor,")
+    _warn(_chosen(options, "chunking"), "on a stream, which reads its text at once", "Call the extractor,")
 
 
-def _names_of_chosen(options: Options, *names: str) -> list[str]:
+def _chosen(options: Options, *names: str) -> list[str]:
     return [name for name in names if options.get(name)]
 
 
@@ -354,7 +350,7 @@ def _told_repair(options: Options) -> list[str]:
     return ["repair='told'"] if options.get("repair") == "told" else []
 
 
-def _warn_of_names(names: Sequence[str], why: str, remedy: str) -> None:
+def _warn(names: Sequence[str], why: str, remedy: str) -> None:
     """Warn of options that were chosen and do nothing, if there are any."""
     if not names:
         return

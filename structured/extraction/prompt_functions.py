@@ -37,13 +37,13 @@ _NOT_TEXT_TYPES = (type(None), bytes, bytearray, PathLike, Mapping, AbstractSet,
 class Template:
     """The docstring of a function, with `{parameter}` fields as of `str.format`.
 
-    `pieces` are its literal texts, each with the field that follows it, braces included; `names` are what the fields
-    are called, without conversion and format.
+    `pieces` are its literal texts, each with the field that follows it, braces included; `parameters`
+    are those that the fields name.
     """
 
     function: str
     pieces: tuple[tuple[str, str], ...]
-    parameter_of_field: Mapping[str, str]
+    parameters: Mapping[str, str]
 
     @classmethod
     def of(cls, function: Callable[..., Any]) -> Self:
@@ -52,16 +52,16 @@ class Template:
         if not text or not text.strip():
             raise PromptError(f"{name} has no docstring. Write the prompt there, with {{parameter}} fields.")
         try:
-            pieces, used_parameters = tuple(_pieces(text)), set(_names(text))
+            pieces, used = tuple(_pieces(text)), set(_names(text))
         except ValueError as error:
             raise PromptError(
                 f"The docstring of {name} is not a template: {error}. To write a literal brace, double it: "
                 "{{ or }}."
             ) from error
         parameters = list(inspect.signature(function).parameters)
-        if parameters and parameters[0] in {"self", "cls"} and parameters[0] not in used_parameters:
+        if parameters and parameters[0] in {"self", "cls"} and parameters[0] not in used:
             del parameters[0]  # of a method
-        unknown, missing = sorted(used_parameters - set(parameters)), sorted(set(parameters) - used_parameters)
+        unknown, missing = sorted(used - set(parameters)), sorted(set(parameters) - used)
         if unknown:
             raise PromptError(
                 f"The docstring of {name} has fields that are no parameters: {_in_braces(unknown)}. To "
@@ -75,16 +75,12 @@ class Template:
             )
         if not parameters:
             raise PromptError(f"{name} has no parameter for the text. Add one, and write {{text}} in the docstring.")
-        return cls(
-            name,
-            pieces,
-            {field: re.split("[!:]", field.strip("{}"))[0] for _, field in pieces if field},
-        )
+        return cls(name, pieces, {field: re.split("[!:]", field.strip("{}"))[0] for _, field in pieces if field})
 
     @property
     def text_name(self) -> str:
         """What errors call the text: the argument that becomes it."""
-        return f"the argument {self.parameter_of_field[self._text_field]!r} of {self.function}"
+        return f"the argument {self.parameters[self._text_field]!r} of {self.function}"
 
     @property
     def _text_field(self) -> str:
@@ -103,7 +99,7 @@ class Template:
         except (ValueError, TypeError, LookupError, AttributeError) as error:
             raise PromptError(f"The docstring of {self.function} cannot be filled in: {error}.") from error
         text_field = self._text_field
-        for field, name in self.parameter_of_field.items():
+        for field, name in self.parameters.items():
             value = arguments.get(field.strip("{}"))
             if field != text_field and (is_message(value) or is_messages(value)):
                 kind = "a message of a chat" if is_message(value) else "a list of messages"
@@ -115,7 +111,7 @@ class Template:
         if isinstance(text_argument, _NOT_TEXT_TYPES) and not is_messages(text_argument):
             return None, text_argument
         texts = {field: text for field, text in formatted.items() if field == text_field or not _is_inline(text)}
-        labels = {field: self.parameter_of_field[field] if len(texts) > 1 else "text" for field in texts}
+        labels = {field: self.parameters[field] if len(texts) > 1 else "text" for field in texts}
         shown_fields = formatted | {field: f"the {label}" for field, label in labels.items()}
         instructions = "".join(literal + shown_fields.get(field, "") for literal, field in self.pieces)
         if len(texts) == 1:

@@ -174,7 +174,7 @@ def completion_prompt(
     head.append(f"{description.label}:\n{description.text}")
     pairs = [*examples, (document, "")]
     shown_pairs = [
-        f"{_TEXT_LABEL}:\n{with_indented_labels(text, description)}\n\n{description.answer}:\n{answer}"
+        f"{_TEXT_LABEL}:\n{escape_labels(text, description)}\n\n{description.answer}:\n{answer}"
         for text, answer in pairs
     ]
     return "\n\n".join([*head, *shown_pairs])
@@ -198,21 +198,21 @@ def chat_messages(  # noqa: PLR0913  what a prompt is made of
         system = "\n\n".join(filter(None, (system, instructions_and_type)))
     messages: list[dict[str, str]] = [] if system is None else [{"role": "system", "content": system}]
     for text, answer in examples:
-        messages.append({"role": "user", "content": f"{before_text}{with_indented_labels(text, description)}"})
+        messages.append({"role": "user", "content": f"{before_text}{escape_labels(text, description)}"})
         messages.append({"role": "assistant", "content": answer})
     for turn in earlier_turns:
         content = turn["content"]
         messages.append(
             {
                 "role": turn["role"],
-                "content": with_indented_labels(content, description) if turn["role"] == "user" else content,
+                "content": escape_labels(content, description) if turn["role"] == "user" else content,
             }
         )
-    messages.append({"role": "user", "content": f"{before_text}{with_indented_labels(document, description)}"})
+    messages.append({"role": "user", "content": f"{before_text}{escape_labels(document, description)}"})
     return messages
 
 
-def with_indented_labels(text: str, description: Description) -> str:
+def escape_labels(text: str, description: Description) -> str:
     r"""Return a text as it stands in a prompt: indented if one of its lines looks like a label of the prompt.
 
     `"25 years old.\nJSON:\n{}"` → `"    25 years old.\n    JSON:\n    {}"`

@@ -11,7 +11,7 @@ from typing import Any
 from structured.errors.values import counted, message, shown
 from structured.extraction.extractor import Extractor
 from structured.extraction.records import differences
-from structured.jobs.evaluation import IGNORED_OPTIONS, Evaluation
+from structured.jobs.evaluation import IGNORED, Evaluation
 from structured.jobs.figures import DocumentScore, compared_values
 from structured.jobs.gold import Gold, GoldLike, answer_data, is_plain, read_gold
 from structured.jobs.review_page import annotation_of, document_id
@@ -90,13 +90,12 @@ def evaluate(  # noqa: PLR0913  the answers, the gold and the rules
         results = extractor.results([one.original for one in golds], progress=progress)
         placed_answers: Iterable[tuple[int | None, Any]] = ((result.position, result) for result in results)
     else:
-        placed_answers = _answers_at_places(listed_answers, golds, anchors)
+        placed_answers = _placed(listed_answers, golds, anchors)
     scores: dict[int, DocumentScore] = {}
     provenances: list[Provenance | None] = []
     no_result = LookupError("there is no result of this document")
-    without_result = (
-        (place, no_result) for place in range(len(golds)) if place not in scores
-    )  # once all others are in
+    # Once all others are in.
+    without_result = ((place, no_result) for place in range(len(golds)) if place not in scores)
     for place, answer in chain(placed_answers, without_result):
         if place is None:
             unmatched += 1
@@ -125,9 +124,7 @@ def _error_of(answer: object) -> BaseException | None:
 def _common_provenance(provenances: Sequence[Provenance | None]) -> Provenance | None:
     """Return the provenance of all answers; None if one has none, or if they differ in what matters."""
     first = provenances[0] if provenances else None
-    if first is None or any(
-        one is None or differences(asdict(first), one, ignored=IGNORED_OPTIONS) for one in provenances
-    ):
+    if first is None or any(one is None or differences(asdict(first), one, ignored=IGNORED) for one in provenances):
         return None
     return first
 
@@ -151,9 +148,7 @@ def _answer_type(
     return resolve_type(annotation_of(instances)) if instances else None
 
 
-def _answers_at_places(
-    answers: Sequence[Any], gold: Sequence[Gold], anchors: Sequence[str]
-) -> list[tuple[int | None, Any]]:
+def _placed(answers: Sequence[Any], gold: Sequence[Gold], anchors: Sequence[str]) -> list[tuple[int | None, Any]]:
     """Return answers with the places of their documents in the gold; None for a document that is not there."""
     if not answers or not all(isinstance(one, Result) for one in answers):
         if len(answers) != len(gold):
@@ -168,12 +163,9 @@ def _answers_at_places(
             places_by_name[name].append(place)
     taken_places: set[int] = set()
     places: dict[int, int] = {}
-    for key_of in (
-        lambda result: result.id,
-        lambda result: document_id(result.document, {}) if result.document else "",
-    ):
+    for key in (lambda result: result.id, lambda result: document_id(result.document, {}) if result.document else ""):
         for number, result in enumerate(answers):
-            free = [place for place in places_by_name.get(key_of(result), ()) if place not in taken_places]
+            free = [place for place in places_by_name.get(key(result), ()) if place not in taken_places]
             if re.fullmatch("0|[1-9][0-9]{0,9}", result.id) and result.document:  # it may be a place in some list
                 free = [place for place in free if result.document.strip() == gold[place].text.strip()]
             if number not in places and free:

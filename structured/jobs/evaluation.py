@@ -32,12 +32,12 @@ from structured.jobs.figures import (
     FieldScore,
     Figure,
     Measure,
+    count_measures,
     counts_by_field,
     counts_by_name,
     difference,
+    document_measures,
     figures,
-    measures_of_counts,
-    measures_of_documents,
 )
 from structured.output_types.html import as_text
 from structured.results.result import Provenance, Result
@@ -91,11 +91,11 @@ class Evaluation:
         - `calibration_error`: How far confidences are from the shares that are right; 0 is best. Only with evidence.
         - `seconds`, `prompt_tokens`, `sampled_tokens`, `forced_tokens`: The mean of a document. Only with evidence.
         """
-        return self._figures(measures_of_documents(self.documents))
+        return self._figures(document_measures(self.documents))
 
     def figure(self, name: str) -> Figure:
         """Return one of the figures, without computing the others."""
-        return self._figures({name: measures_of_documents(self.documents)[name]})[name]
+        return self._figures({name: document_measures(self.documents)[name]})[name]
 
     @cached_property
     def fields(self) -> Mapping[str, FieldScore]:
@@ -114,11 +114,9 @@ class Evaluation:
 
     def worst(self, most: int | None = None) -> list[DocumentScore]:
         """Return the documents with anything not right, the worst first: those without an answer, then by score."""
-        wrong_documents = [one for one in self.documents if not one.is_right]
-        wrong_documents.sort(
-            key=lambda one: (one.error is None, one.score, -sum(not value.is_right for value in one.values))
-        )
-        return wrong_documents[:most]
+        wrong = [one for one in self.documents if not one.is_right]
+        wrong.sort(key=lambda one: (one.error is None, one.score, -sum(not value.is_right for value in one.values)))
+        return wrong[:most]
 
     @property
     def failed(self) -> list[DocumentScore]:
@@ -145,7 +143,7 @@ class Evaluation:
         scores = {}
         for name, one in counts.items():
             total = Counts(*(sum(column) for column in zip(*one, strict=True)))
-            scores[name] = FieldScore(total, **self._figures(measures_of_counts(one)))
+            scores[name] = FieldScore(total, **self._figures(count_measures(one)))
         return scores
 
     def compare(self, other: "Evaluation") -> "Difference":
@@ -194,15 +192,11 @@ class Evaluation:
             raise ValueError(
                 "No value has a confidence. Evaluate an extractor, or its results, some of which have values."
             )
-        result_losses = [
-            [(one.confidence, float(one.score < 1))] for one in self.documents if one.confidence is not None
-        ]
-        results = certified_threshold(result_losses, risk, 1 - confidence, is_single=True)
+        whole = [[(one.confidence, float(one.score < 1))] for one in self.documents if one.confidence is not None]
+        results = certify(whole, risk, 1 - confidence, is_single=True)
         fields = {
-            name: certified_threshold(
-                [*losses_by_document.values()], risk, 1 - confidence, is_single={*"[*"}.isdisjoint(name)
-            )
-            for name, losses_by_document in losses.items()
+            name: certify([*by_document.values()], risk, 1 - confidence, is_single={*"[*"}.isdisjoint(name))
+            for name, by_document in losses.items()
         }
         return Thresholds(risk, confidence, results, fields, self.provenance)
 
@@ -254,19 +248,17 @@ class Difference:
     @cached_property
     def figures(self) -> Mapping[str, Figure]:
         """The difference of each figure that both have."""
-        return self._figures(measures_of_documents)
+        return self._figures(document_measures)
 
     def figure(self, name: str) -> Figure:
         """Return the difference of one figure, without computing those of the others."""
-        return self._figures(lambda documents: {name: measures_of_documents(documents)[name]})[name]
+        return self._figures(lambda documents: {name: document_measures(documents)[name]})[name]
 
     @cached_property
     def fields(self) -> Mapping[str, Figure]:
         """The difference in the share of exact values, of each field that both have."""
         return self._figures(
-            lambda documents: {
-                name: measures_of_counts(one)["exact"] for name, one in counts_by_field(documents).items()
-            }
+            lambda documents: {name: count_measures(one)["exact"] for name, one in counts_by_field(documents).items()}
         )
 
     @cached_property
@@ -312,11 +304,11 @@ Loss = tuple[float, float]
 START_CONFIDENCES = (0.99, 0.5, 0.0)
 """The confidences that a sequence of tests starts from, with an equal share of the error that is allowed."""
 
-CONFIDENCE_GRID = (0.99, 0.98, 0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.0)
+TESTED_CONFIDENCES = (0.99, 0.98, 0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.0)
 """The confidences that are tested, fixed before any document is seen."""
 
 
-IGNORED_OPTIONS = frozenset({"seed"})
+IGNORED = frozenset({"seed"})
 """Options on which no promise depends: another seed is another draw."""
 
 
@@ -345,7 +337,7 @@ class Threshold:
         if self.documents < self.needed:
             lack = f"at least {self.needed:,} labelled documents without an error would be needed"
         else:
-            most = CONFIDENCE_GRID[0]
+            most = TESTED_CONFIDENCES[0]
             lack = f"with each one tried, up to {most}, too much of what is accepted is wrong, or too little is"
         return f"not certifiable with n = {self.documents:,}: {lack}"
 
@@ -380,7 +372,7 @@ class Thresholds:
         if not isinstance(result, Result):
             raise TypeError(f"A result is {shown(result)}. Pass results, such as those of extract_results, not values.")
         if self.provenance is not None and result.provenance is not None:
-            changed = differences(asdict(self.provenance), result.provenance, ignored=IGNORED_OPTIONS)
+            changed = differences(asdict(self.provenance), result.provenance, ignored=IGNORED)
             if changed:
                 raise ValueError(
                     f"The thresholds promise nothing of the result {result.id!r}: since their evaluation, this has "
@@ -407,9 +399,7 @@ class Thresholds:
         return "\n".join((promise, *(f"{name or '(answer)'}: {threshold}" for name, threshold in rows.items())))
 
 
-def certified_threshold(
-    documents: Sequence[Sequence[Loss]], risk: float, error: float, *, is_single: bool
-) -> Threshold:
+def certify(documents: Sequence[Sequence[Loss]], risk: float, error: float, *, is_single: bool) -> Threshold:
     """Return the lowest confidence at which the mean loss of documents is at most the risk, but for an error.
 
     Parameters:
@@ -418,23 +408,20 @@ def certified_threshold(
         error: The probability of a threshold at which the mean is greater.
         is_single: Whether each document has one value at most, which is right or wrong.
     """
-    documents_with_values = [losses for losses in documents if losses]
-    places = np.array([place for place, losses in enumerate(documents_with_values) for _ in losses], int)
-    trusts, wrong = np.array([pair for losses in documents_with_values for pair in losses], float).reshape(-1, 2).T
-    error_of_start = error / len(START_CONFIDENCES)
-    needed = ceil(log(error_of_start) / log1p(-risk))
-    threshold = Threshold(None, len(documents_with_values), 0, 0.0, needed)
+    answered = [losses for losses in documents if losses]
+    places = np.array([place for place, losses in enumerate(answered) for _ in losses], int)
+    trusts, wrong = np.array([pair for losses in answered for pair in losses], float).reshape(-1, 2).T
+    start_error = error / len(START_CONFIDENCES)
+    needed = ceil(log(start_error) / log1p(-risk))
+    threshold = Threshold(None, len(answered), 0, 0.0, needed)
     error_left = 0.0
-    for least in CONFIDENCE_GRID:
-        error_left += error_of_start if least in START_CONFIDENCES else 0
+    for least in TESTED_CONFIDENCES:
+        error_left += start_error if least in START_CONFIDENCES else 0
         accepted = trusts >= least
-        numbers = np.bincount(places[accepted], minlength=len(documents_with_values))
-        losses = (
-            np.bincount(places[accepted], wrong[accepted], len(documents_with_values))[numbers > 0]
-            / numbers[numbers > 0]
-        )
+        numbers = np.bincount(places[accepted], minlength=len(answered))
+        losses = np.bincount(places[accepted], wrong[accepted], len(answered))[numbers > 0] / numbers[numbers > 0]
         if p_value(len(losses), losses.sum(), risk, is_single=is_single) <= error_left:
-            threshold = Threshold(least, len(documents_with_values), len(losses), float(losses.mean()), needed)
+            threshold = Threshold(least, len(answered), len(losses), float(losses.mean()), needed)
         else:
             error_left = 0.0
     return threshold

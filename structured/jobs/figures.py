@@ -121,11 +121,9 @@ def compared_values(
             expected_span=spans.get(pair.expected_path) if pair.expected_path is not None else None,
             is_flagged=pair.given_path in flagged,
         )
-        value_evidence = evidence.get(pair.given_path) if pair.given_path is not None else None
-        if value_evidence is not None:
-            score = replace(
-                score, confidence=value_evidence.confidence, given_span=value_evidence.span, match=value_evidence.match
-            )
+        support = evidence.get(pair.given_path) if pair.given_path is not None else None
+        if support is not None:
+            score = replace(score, confidence=support.confidence, given_span=support.span, match=support.match)
         scores.append(score)
     return scores
 
@@ -163,10 +161,8 @@ def figures(measures: Mapping[str, Measure], documents: int, *, samples: int, se
     for draws in _draws(documents, samples, seed):
         for name, measure in measures.items():
             drawn[name].append(measure(draws))
-    each_once = np.ones((1, documents))
-    return {
-        name: _figure(float(measure(each_once)[0]), np.concatenate(drawn[name])) for name, measure in measures.items()
-    }
+    once = np.ones((1, documents))
+    return {name: _figure(float(measure(once)[0]), np.concatenate(drawn[name])) for name, measure in measures.items()}
 
 
 def _draws(documents: int, samples: int, seed: int) -> Iterator[Array]:
@@ -189,7 +185,7 @@ def _figure(value: float, drawn: Array) -> Figure:
     return Figure(value, min(value, float(low)), max(value, float(high)))
 
 
-def measures_of_counts(counts: Sequence[Counts]) -> dict[str, Measure]:
+def count_measures(counts: Sequence[Counts]) -> dict[str, Measure]:
     """Return the figures of the outcomes in each document."""
     table = np.array(counts, float).reshape(-1, len(Counts._fields))
     right, absent, wrong, missing, invented = table.T
@@ -202,11 +198,11 @@ def measures_of_counts(counts: Sequence[Counts]) -> dict[str, Measure]:
     }
 
 
-def measures_of_documents(documents: Sequence[DocumentScore]) -> dict[str, Measure]:
+def document_measures(documents: Sequence[DocumentScore]) -> dict[str, Measure]:
     """Return the figures of whole documents: their values, spans, confidences and costs."""
     counts = [one.counts for one in documents]
     answered = np.array([one.right + one.wrong + one.invented for one in counts], float)
-    measures = measures_of_counts(counts)
+    measures = count_measures(counts)
     measures["wrong_values"] = _share(answered - [one.right for one in counts], answered)
     measures["documents"] = _mean([one.is_right for one in documents])
     measures["wrong_but_valid"] = _mean([one.error is None and not one.is_right for one in documents])

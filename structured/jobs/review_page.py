@@ -392,13 +392,13 @@ def _tree(steps: Steps, places: Sequence[tuple[Steps, int]], types: PlaceTypes, 
     empty_list = places[0][1] if places and not children else None
     if empty_list is not None and empty_list not in empty_lists:
         return empty_list
-    subtrees = [
-        (step, _tree((*steps, step), places_below, types, empty_lists)) for step, places_below in children.items()
+    inner = [
+        (step, _tree((*steps, step), places_inside, types, empty_lists)) for step, places_inside in children.items()
     ]
     if any(isinstance(step, str) for step in children):
-        return {"members": subtrees}
+        return {"members": inner}
     names = {"path": steps_to_path(steps), "field": steps_to_field(steps)}
-    return {"items": [node for _, node in subtrees], **names, "type": types.items(steps), "empty": empty_list}
+    return {"items": [node for _, node in inner], **names, "type": types.items(steps), "empty": empty_list}
 
 
 def _statements(document: str, kinds: Container[str]) -> dict[str, list[tuple[int, int, list[str]]]]:

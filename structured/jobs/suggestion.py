@@ -19,14 +19,7 @@ from structured.models.load import ModelSource
 FieldKind = Literal["int", "float", "bool", "date", "str", "list[str]"]
 """The types of fields, as Python writes them."""
 
-_TYPE_OF_KIND: dict[FieldKind, Any] = {
-    "int": int,
-    "float": float,
-    "bool": bool,
-    "date": date,
-    "str": str,
-    "list[str]": list[str],
-}
+_TYPES: dict[str, Any] = {"int": int, "float": float, "bool": bool, "date": date, "str": str, "list[str]": list[str]}
 
 NAME = "Record"
 """The name of the class, as `--fields` calls it."""
@@ -137,14 +130,10 @@ def suggest(documents: Iterable[DocumentLike], wish: str, *, model: ModelSource)
     proposer = Extractor(Proposal, model=model, instructions=instructions)
     results = sorted(proposer.results(texts, progress=False), key=lambda result: result.position)
     proposals = [result.value.fields for result in results if result.error is None]
-    merged_fields = merge_proposals(proposals)
-    fields = try_fields(merged_fields, texts, proposer.model) if merged_fields else ()
+    merged = merge_proposals(proposals)
+    fields = try_fields(merged, texts, proposer.model) if merged else ()
     if not fields:
-        proposed = (
-            f"Of the fields {', '.join(one.name for one in merged_fields)}, the documents state none."
-            if merged_fields
-            else ""
-        )
+        proposed = f"Of the fields {', '.join(one.name for one in merged)}, the documents state none." if merged else ""
         raise ModelError(
             f"{proposer.model.name} has no sensible type for these documents. {proposed} Say in the wish what you look "
             "for, or name a larger model.".replace(".  ", ". ")
@@ -190,17 +179,11 @@ def try_fields(
     fields: Sequence[SuggestedField], texts: Sequence[str], model: ModelSource
 ) -> tuple[SuggestedField, ...]:
     """Return the fields that documents have, each with their number, those of most documents first."""
-    members: dict[str, Any] = {
-        one.name: (_TYPE_OF_KIND[one.kind], Field(description=one.description)) for one in fields
-    }
+    members: dict[str, Any] = {one.name: (_TYPES[one.kind], Field(description=one.description)) for one in fields}
     output_type = create_model(NAME, __config__={"protected_namespaces": ()}, **members)
     options: dict[str, Any] = {"allow_missing": True, "grounded": True}
     results = Extractor(output_type, model=model, **options).results(texts, progress=False)
     rows = [result.data or {} for result in results]
-    counted_fields = [
-        replace(one, documents=sum(row.get(one.name) not in (None, [], "") for row in rows)) for one in fields
-    ]
-    frequent_fields = sorted(
-        (one for one in counted_fields if 4 * one.documents > len(texts)), key=lambda one: -one.documents
-    )
-    return tuple(replace(one, is_optional=one.documents < len(texts)) for one in frequent_fields)
+    tried = [replace(one, documents=sum(row.get(one.name) not in (None, [], "") for row in rows)) for one in fields]
+    kept = sorted((one for one in tried if 4 * one.documents > len(texts)), key=lambda one: -one.documents)
+    return tuple(replace(one, is_optional=one.documents < len(texts)) for one in kept)

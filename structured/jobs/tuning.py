@@ -122,12 +122,10 @@ class Tuning:
             for trials in (self.tried, confirmed)
         )
         tables = map(trials_table, ("chosen by", "confirmed by"), rows)
-        instructions_by_name = {
-            one.name: one.options["instructions"] for one in self.tried if [*one.options] == ["instructions"]
-        }
+        wordings = {one.name: one.options["instructions"] for one in self.tried if [*one.options] == ["instructions"]}
         notes = (
-            [Group(*(line(f"{name}: {instructions}", 80) for name, instructions in instructions_by_name.items()))]
-            if instructions_by_name
+            [Group(*(line(f"{name}: {instructions}", 80) for name, instructions in wordings.items()))]
+            if wordings
             else []
         )
         return stacked(line(title, 80), *tables, *notes)
@@ -187,11 +185,11 @@ def tune(  # noqa: PLR0913  the gold, the budget and the rules
     )
     choosing, confirming = _split(list(read_gold(gold, race.output_type)), documents, random.Random(seed))
     examples = {} if "examples" in fixed_options else _examples(choosing, race.output_type)
-    instructions_to_try = INSTRUCTIONS if instructions is None or isinstance(instructions, str) else instructions
+    wordings = INSTRUCTIONS if instructions is None or isinstance(instructions, str) else instructions
     judged_documents = [one for place, one in enumerate(choosing) if place not in examples]
     try:
         with without_warnings():  # those of each candidate in each round
-            for name, changes in _candidates(instructions_to_try, list(examples.values())):
+            for name, changes in _candidates(wordings, list(examples.values())):
                 if not changes.keys() & fixed_options.keys():
                     race.add_candidate(name, changes)
             race.check_number_of_answers(documents)
@@ -254,10 +252,10 @@ def _examples(gold: Sequence[Gold], output_type: OutputType[Any]) -> dict[int, t
 
 
 def _candidates(
-    instructions_to_try: Iterable[str], examples: Sequence[tuple[str, Any]]
+    wordings: Iterable[str], examples: Sequence[tuple[str, Any]]
 ) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield the names of candidates, and the options that they change."""
-    for number, instructions in enumerate(instructions_to_try, 1):
+    for number, instructions in enumerate(wordings, 1):
         yield f"instructions {number}", {"instructions": text(f"instructions[{number - 1}]", instructions)}
     for number, example in enumerate(examples[:2], 1):
         yield f"one example, draw {number}", {"examples": [example]}
@@ -293,13 +291,13 @@ class _Race:
         self.options[name] = options
         return [name]
 
-    def document_count(self, name: str) -> int:
+    def asked(self, name: str) -> int:
         """Return the number of documents that a candidate was asked about."""
         return len(self.trials[name].evaluation.documents) if name in self.trials else 0
 
-    def progress_and_gain(self, name: str) -> tuple[int, float]:
+    def rank(self, name: str) -> tuple[int, float]:
         """Return how far a candidate came."""
-        return self.document_count(name), self.trials[name].gain if name in self.trials else -inf
+        return self.asked(name), self.trials[name].gain if name in self.trials else -inf
 
     def check_number_of_answers(self, documents: int) -> None:
         """Raise ValueError if there is no candidate, or if so many answers are too few for those there are."""
@@ -324,24 +322,22 @@ class _Race:
             evaluation = replace(evaluation, documents=documents)
         if name != PLAIN and PLAIN in self.trials:
             plain = self.trials[PLAIN].evaluation
-            plain_of_same_documents = replace(plain, documents=plain.documents[: len(evaluation.documents)])
-            difference = evaluation.compare(plain_of_same_documents).figure("f1")
+            plain_part = replace(plain, documents=plain.documents[: len(evaluation.documents)])
+            difference = evaluation.compare(plain_part).figure("f1")
         self.trials[name] = Trial(name, self.options[name], evaluation, difference)
 
     def winner(self, gold: Sequence[Gold], answers: int) -> str:
         """Return the best candidate by successive halving; the plain call if none is better."""
         racing = [name for name in self.options if name != PLAIN]
         for rounds in range(ROUNDS, 0, -1):
-            names_to_ask = [PLAIN, *racing]
-            target = ((answers - self.answers) // rounds + sum(map(self.document_count, names_to_ask))) // len(
-                names_to_ask
-            )
-            for name in names_to_ask:
-                self.ask(name, gold[self.document_count(name) : target])
-            racing = sorted(racing, key=self.progress_and_gain, reverse=True)[: (len(racing) + 1) // 2]
-            if rounds > 1 and (answers - self.answers) // (rounds - 1) >= self.document_count(PLAIN):
+            names = [PLAIN, *racing]
+            target = ((answers - self.answers) // rounds + sum(map(self.asked, names))) // len(names)
+            for name in names:
+                self.ask(name, gold[self.asked(name) : target])
+            racing = sorted(racing, key=self.rank, reverse=True)[: (len(racing) + 1) // 2]
+            if rounds > 1 and (answers - self.answers) // (rounds - 1) >= self.asked(PLAIN):
                 racing += self._add_joint_candidate(racing)
-        best = max(racing, key=self.progress_and_gain)
+        best = max(racing, key=self.rank)
         return best if best in self.trials and self.trials[best].gain > 0 else PLAIN
 
     def _add_joint_candidate(self, racing: Sequence[str]) -> list[str]:
@@ -359,7 +355,7 @@ class _Race:
     def tried(self) -> tuple[Trial, ...]:
         """Return the plain call, and the candidates that were asked, those first that came furthest."""
         candidates = [name for name in self.trials if name != PLAIN]
-        names = [PLAIN] * (PLAIN in self.trials) + sorted(candidates, key=self.progress_and_gain, reverse=True)
+        names = [PLAIN] * (PLAIN in self.trials) + sorted(candidates, key=self.rank, reverse=True)
         return tuple(self.trials[name] for name in names)
 
     def __str__(self) -> str:
