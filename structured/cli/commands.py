@@ -129,18 +129,27 @@ def evaluate_gold(  # noqa: PLR0913  the options of the command
     output_type = read_type(target, fields)
     golds = _read_gold(gold, output_type)
     try:
-        baseline_evaluation = None if baseline is None else Evaluation.from_json(baseline.read_text(encoding="utf-8"))
+        before = None if baseline is None else _read_baseline(baseline)
         if results is None:
             evaluation = evaluate(Extractor[Any](output_type, model=model), golds)
         else:
             evaluation = evaluate(read_results(results, output_type), golds, output_type=output_type)
-        difference = None if baseline_evaluation is None else evaluation.compare(baseline_evaluation)
+        difference = None if before is None else evaluation.compare(before)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from error
     if as_json:
         typer.echo(evaluation.to_json())
     else:
         show(evaluation if difference is None else difference)
+
+
+def _read_baseline(path: Path) -> Evaluation:
+    """Return the evaluation of an earlier run. Raises `typer.BadParameter` if the file has none."""
+    try:
+        return Evaluation.from_json(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        remedy = "Pass the file that an earlier `structured eval … --json > FILE` wrote."
+        raise typer.BadParameter(f"{path}: {error} {remedy}", param_hint="--baseline") from error
 
 
 def _read_gold(path: Path, output_type: Any) -> list[Gold]:

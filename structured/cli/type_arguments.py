@@ -29,8 +29,21 @@ def load_target(target: str) -> object:
     path = Path(target)
     if not path.is_file():
         raise typer.BadParameter(f"There is no file {str(path)!r}.")
-    schema = JsonSchema(path.read_text(encoding="utf-8"))
+    try:
+        schema = JsonSchema(_read(path))
+    except SchemaError as error:
+        raise SchemaError(f"{path}: {error.problem}", remedy=error.remedy.replace(", or pass a mapping", "")) from error
     return schema if isinstance(schema.schema, dict) and "title" in schema.schema else replace(schema, name=path.stem)
+
+
+def _read(path: Path) -> str:
+    """Return the text of a file. Raises `typer.BadParameter` if it is not UTF-8."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise typer.BadParameter(
+            f"The file {path} is not text in UTF-8, at byte {error.start:,}. Convert it."
+        ) from error
 
 
 def _load_object(target: str) -> object:
@@ -134,5 +147,4 @@ def _read_grammar(name: str) -> Grammar[str]:
     path = Path(name)
     if not path.is_file():
         raise typer.BadParameter(f"There is no file {name!r}. Grammars that ship: {', '.join(SHIPPED)}.")
-    text = path.read_text(encoding="utf-8")
-    return Grammar(text, name=path.stem, import_paths=[str(path.parent)])
+    return Grammar(_read(path), name=path.stem, import_paths=[str(path.parent)])

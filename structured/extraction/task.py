@@ -292,10 +292,10 @@ class Pending:
         """The document; of a chat, all that the user says."""
         return self.input.conversation.document
 
-    def rejection(self, **told: str) -> GenerationError:
+    def rejection(self, **remedy: str) -> GenerationError:
         """Return its error where every answer was rejected; a `remedy` takes the place of the usual one."""
         position = None if self.input.is_single else self.position
-        error = GenerationError(self.attempts, document=position, **told)
+        error = GenerationError(self.attempts, document=position, **remedy)
         error.__cause__ = self.attempts[-1].error
         return error
 

@@ -380,9 +380,9 @@ class Thresholds:
                 )
         least = inf if self.results.least is None else self.results.least
         trusts = {path: evidence.trust for path, evidence in result.evidence.items()}
-        below = {path: trust for path, trust in trusts.items() if trust is not None and trust < least}
+        too_low = {path: trust for path, trust in trusts.items() if trust is not None and trust < least}
         is_accepted = result.error is None and result.confidence >= least
-        return {} if is_accepted else below or {"": result.confidence}
+        return {} if is_accepted else too_low or {"": result.confidence}
 
     def route(self, results: Iterable[Result[T]]) -> tuple[list[Result[T]], list[Result[T]]]:
         """Return the results that are accepted as a whole, and those for a person; `lacking` says why, and raises."""

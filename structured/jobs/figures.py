@@ -177,11 +177,11 @@ def _draws(documents: int, samples: int, seed: int) -> Iterator[Array]:
 
 
 def _figure(value: float, drawn: Array) -> Figure:
-    known = drawn[~np.isnan(drawn)]
-    if np.isnan(value) or not len(known):
+    defined = drawn[~np.isnan(drawn)]
+    if np.isnan(value) or not len(defined):
         return Figure(None)
     tail = (100 - INTERVAL_PER_CENT) / 2
-    low, high = np.percentile(known, [tail, 100 - tail])
+    low, high = np.percentile(defined, [tail, 100 - tail])
     return Figure(value, min(value, float(low)), max(value, float(high)))
 
 
@@ -231,19 +231,19 @@ def document_measures(documents: Sequence[DocumentScore]) -> dict[str, Measure]:
 
 def _spans(document: DocumentScore) -> tuple[int, int, int]:
     """Return how many right values have a span in the gold, the same in the answer, and one that overlaps it."""
-    known = equal = overlapping = 0
+    stated_spans = equal = overlapping = 0
     for value in document.values:
         ours, theirs = value.expected_span, value.given_span
         if value.outcome == "right" and ours is not None:
-            known += 1
+            stated_spans += 1
             equal += ours == theirs
             overlapping += theirs is not None and (ours == theirs or max(ours[0], theirs[0]) < min(ours[1], theirs[1]))
-    return known, equal, overlapping
+    return stated_spans, equal, overlapping
 
 
 def _mean(values: Sequence[float | None]) -> Measure:
-    known = np.array([value is not None for value in values], float)
-    return _share(np.array([value or 0 for value in values], float), known)
+    is_defined = np.array([value is not None for value in values], float)
+    return _share(np.array([value or 0 for value in values], float), is_defined)
 
 
 def _share(parts: Array, wholes: Array) -> Measure:

@@ -397,3 +397,37 @@ def test_messages_spell_options_as_the_command_line_does():
     refused = run("extract", *FIELDS, "letters", "--batch-size", "0")
     assert "--batch-size is 0;" in refused.stderr
     assert "'batch_size'" in run("extract", *FIELDS, "batch_size").stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        (("suggest", "two.csv", "--model", "none"), "has 2 columns of texts: 'a', 'b'. Name one: --column NAME."),
+        (("extract", *FIELDS, "two.csv", "--column", "c"), "--column is 'c', and the table two.csv has the columns"),
+        (("extract", *FIELDS, "empty.csv"), "The table empty.csv is empty. Its first line has to have the names"),
+        (("extract", "torn.json", "letters/a.txt"), "torn.json: The schema is not JSON: "),
+        (
+            ("extract", "latin.json", "letters/a.txt"),
+            "The file latin.json is not text in UTF-8, at byte 2. Convert",
+        ),
+        (("report", "latin.json"), "Line 1 of latin.json is no record of a document: 'utf-8' codec"),
+        (("eval", "torn.json", *FIELDS), "torn.json, line 1 is not JSON: Expecting value at column 7. Correct it"),
+        (("eval", "gold.jsonl", *FIELDS, "--baseline", "gold.jsonl"), "gold.jsonl: This is no evaluation"),
+        (("tune", "gold.jsonl"), "Pass --type module:Type, file.py:Type or schema.json, or --fields."),
+        (("tune", "torn.json", *FIELDS), "torn.json, line 1 is not JSON"),
+    ],
+)
+def test_a_mistake_is_told_with_its_place_and_the_options_of_the_command(tmp_path, monkeypatch, command, told):
+    """Before a model is loaded."""
+    monkeypatch.setenv("STRUCTURED_MODEL", "none/at-all")
+    for name, content in {
+        "two.csv": b"a,b\nx,y\n",
+        "empty.csv": b"",
+        "torn.json": b'{"a": ',
+        "latin.json": b'{"\xe9": 1}\n',
+        "gold.jsonl": b'{"document": "Ana is 31.", "value": {"name": "Ana", "age": 31}}\n',
+    }.items():
+        (tmp_path / name).write_bytes(content)
+    result = run(*command)
+    assert told in result.output
+    assert result.exit_code in {2, 3}
