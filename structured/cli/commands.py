@@ -86,17 +86,17 @@ def write_report(  # noqa: PLR0913  the options of the command
     """
     output_type = Any if target is None and fields is None else read_type(target, fields)
     all_results = chain.from_iterable(read_results(path, output_type) for path in results)
-    listed = [one for one in all_results if one.error is not None or below is None or one.confidence < below]
-    failed = sum(one.error is not None for one in listed)
+    shown_results = [one for one in all_results if one.error is not None or below is None or one.confidence < below]
+    failed = sum(one.error is not None for one in shown_results)
     try:
-        page = report(listed, output, title=title)
+        page = report(shown_results, output, title=title)
     except ValueError as error:
         raise typer.BadParameter(f"{error} Pass files that `structured extract -o` has written.") from error
     if as_json:
-        typer.echo(json.dumps({"path": str(page), "documents": len(listed) - failed, "failed": failed}))
+        typer.echo(json.dumps({"path": str(page), "documents": len(shown_results) - failed, "failed": failed}))
         return
     errors = f"{counted(failed, 'document')} failed; the page shows why." if failed else ""
-    say(f"{counted(len(listed) - failed, 'document')} to review. {errors}".strip())
+    say(f"{counted(len(shown_results) - failed, 'document')} to review. {errors}".strip())
     typer.echo(page)
 
 

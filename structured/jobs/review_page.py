@@ -119,8 +119,8 @@ class PlaceTypes:
 
     def items(self, steps: Steps) -> int | None:
         """Return the number of the type of new items of the list at a place."""
-        found: int | None = self._table.descriptions[self.at(steps)].get("items")
-        return found
+        number: int | None = self._table.descriptions[self.at(steps)].get("items")
+        return number
 
 
 def annotation_of(values: Iterable[Any]) -> Any:

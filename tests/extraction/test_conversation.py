@@ -312,7 +312,7 @@ def test_prompts_of_chats_share_what_stands_above() -> None:
     prompts = [
         SCRIPTED.encode(extractor.prompt(chat)) for chat in (CHAT, [turn("x"), turn("y", "assistant"), turn("z")])
     ]
-    shared = extractor.task.beginning_of_chats
+    shared = extractor.task.chat_prompt_prefix
     assert all(tuple(prompt[: len(shared)]) == shared for prompt in prompts)
     assert extractor.description.encode() in b"".join(SCRIPTED.vocabulary.tokens[one] or b"" for one in shared)
 

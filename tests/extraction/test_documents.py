@@ -50,7 +50,7 @@ def extractor(output_type: type[BaseModel] = Plain, **options: Any) -> Extractor
 
 
 @pytest.fixture
-def small_windows(monkeypatch: pytest.MonkeyPatch) -> None:
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run, "BLOCK_BATCHES", 1)
 
 
@@ -83,7 +83,7 @@ def as_chats(texts: list[str]) -> Iterable[Any]:
     st.sampled_from([1, 20, 10**6]),
     st.sampled_from(["return", "skip"]),
 )
-def test_answers_depend_on_no_window(
+def test_answers_depend_on_no_block(
     texts: list[str], given_as: Callable[[list[str]], Iterable[Any]], batches: int, characters: int, errors: Any
 ) -> None:
     """However the documents are given, and however many are looked at together, retries included."""
@@ -92,7 +92,7 @@ def test_answers_depend_on_no_window(
     made = extractor(Even)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(run, "BLOCK_BATCHES", batches)
-        patch.setattr(run, "MAX_CHARACTERS", characters)
+        patch.setattr(run, "MAX_BLOCK_CHARACTERS", characters)
         found = made.batch(given_as(texts), errors=errors, progress=False)
         streamed = sorted(made.results(given_as(texts)), key=lambda one: one.position)
     assert list(map(repr, found)) == [repr(told[position]) for position in kept]
@@ -103,7 +103,7 @@ def test_answers_depend_on_no_window(
     assert [one.document for one in answered] == [texts[one.position] for one in answered]
 
 
-@pytest.mark.usefixtures("small_windows")
+@pytest.mark.usefixtures("small_blocks")
 def test_documents_are_read_as_they_are_needed() -> None:
     """No more than two windows ahead, by the thread that asks for the results; what is done is forgotten."""
     read = 0
@@ -128,7 +128,7 @@ def test_documents_are_read_as_they_are_needed() -> None:
     assert not any(thread.name.startswith("documents") for thread in threading.enumerate())
 
 
-@pytest.mark.usefixtures("small_windows")
+@pytest.mark.usefixtures("small_blocks")
 def test_where_reading_fails_nothing_read_is_lost() -> None:
     def broken() -> Iterator[str]:
         yield from ("Ana", "Bob", "Cy")
@@ -154,7 +154,7 @@ def test_errors_are_raised_told_or_left_out() -> None:
     assert len(extractor().batch(texts, errors="skip")) == 2
 
 
-@pytest.mark.usefixtures("small_windows")
+@pytest.mark.usefixtures("small_blocks")
 def test_a_model_that_fails_ends_the_stream() -> None:
     calls = 0
 

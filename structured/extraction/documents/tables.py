@@ -251,11 +251,11 @@ def read_rows(
     path = Path(path)
     reader = TABLE_READERS.get(path.suffix.lower())
     if reader is None:
-        known, remedy = (
+        suffixes, remedy = (
             ", ".join(TABLE_READERS),
             " Pass a text file as it is, in a list: [path]." if path.suffix else "",
         )
-        raise PromptError(f"{path} has the suffix {path.suffix!r}, and rows are read of {known}.{remedy}")
+        raise PromptError(f"{path} has the suffix {path.suffix!r}, and rows are read of {suffixes}.{remedy}")
     try:
         table = reader(path)
     except OSError as error:
