@@ -22,12 +22,13 @@ from structured.cli.model_commands import MODEL_HELP, cache_app, compile_now, fe
 from structured.cli.type_arguments import FIELDS_HELP, load_target, read_type
 from structured.errors import ModelError
 from structured.errors.values import counted
+from structured.extraction.documents.plain_text import read_text
 from structured.extraction.extractor import Extractor
 from structured.extraction.result_files import read_results
 from structured.integrations.mcp_server import serve_mcp
 from structured.jobs.evaluate import evaluate
 from structured.jobs.evaluation import Evaluation
-from structured.jobs.gold import Gold, read_gold
+from structured.jobs.gold import read_gold
 from structured.jobs.review_page import report
 from structured.jobs.suggestion import suggest
 from structured.jobs.tuning import tune
@@ -52,9 +53,7 @@ def suggest_type(
     The model proposes fields for each document, and is then asked for all of them in each. The type is a start to edit.
     """
     if not model.strip() or model.startswith("packaged"):
-        raise typer.BadParameter(
-            "The packaged model cannot suggest a type. Name one of 1,000 million parameters or more."
-        )
+        raise typer.BadParameter("The packaged model cannot suggest a type. Name one of 1,000 million parameters.")
     sample = list(islice(documents_at(paths, column, None), documents))
     with Console(stderr=True).status("Asking the model …"):
         suggestion = suggest(sample, wish, model=model)
@@ -127,9 +126,9 @@ def evaluate_gold(  # noqa: PLR0913  the options of the command
     if results is not None and model is not None:
         raise typer.BadParameter("--results are there already, and --model would make others. Leave one of them out.")
     output_type = read_type(target, fields)
-    golds = _read_gold(gold, output_type)
     try:
-        before = None if baseline is None else _read_baseline(baseline)
+        golds = list(read_gold(gold, resolve_type(output_type)))  # before a model is loaded
+        before = None if baseline is None else Evaluation.from_json(read_text(baseline).text)
         if results is None:
             evaluation = evaluate(Extractor[Any](output_type, model=model), golds)
         else:
@@ -141,23 +140,6 @@ def evaluate_gold(  # noqa: PLR0913  the options of the command
         typer.echo(evaluation.to_json())
     else:
         show(evaluation if difference is None else difference)
-
-
-def _read_baseline(path: Path) -> Evaluation:
-    """Return the evaluation of an earlier run. Raises `typer.BadParameter` if the file has none."""
-    try:
-        return Evaluation.from_json(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        remedy = "Pass the file that an earlier `structured eval … --json > FILE` wrote."
-        raise typer.BadParameter(f"{path}: {error} {remedy}", param_hint="--baseline") from error
-
-
-def _read_gold(path: Path, output_type: Any) -> list[Gold]:
-    """Return right answers, before a model is loaded. Raises `typer.BadParameter` for what is none of the type."""
-    try:
-        return list(read_gold(path, resolve_type(output_type)))
-    except ValueError as error:
-        raise typer.BadParameter(str(error)) from error
 
 
 def tune_options(  # noqa: PLR0913  the options of the command
@@ -184,11 +166,10 @@ def tune_options(  # noqa: PLR0913  the options of the command
     if target is None and fields is None:
         raise typer.BadParameter("There is no type. Pass --type module:Type, file.py:Type or schema.json, or --fields.")
     output_type = read_type(target, fields)
-    golds = _read_gold(gold, output_type)
+    instructions = instructions or None
     try:
-        tuning = tune(
-            output_type, golds, model=model, documents=documents, instructions=instructions or None, seed=seed
-        )
+        golds = list(read_gold(gold, resolve_type(output_type)))  # before a model is loaded
+        tuning = tune(output_type, golds, model=model, documents=documents, instructions=instructions, seed=seed)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from error
     except KeyboardInterrupt as error:

@@ -91,15 +91,11 @@ def _rows(path: Path, column: str | None, id_column: str | None, *, is_named: bo
     try:
         return _with_error_at_end(path, read_rows(path, text=column, id=id_column))
     except PromptError as error:
-        problem = re.sub("^text is|^id is", lambda name: _OPTIONS_OF_COLUMNS[name[0]], message(error))
+        problem = re.sub("^text is", "--column is", re.sub("^id is", "--id is", message(error)))
         problem = problem.replace("Pass text=….", "Name one: --column NAME.")
         if is_named:
             raise typer.BadParameter(problem) from error
         return [PromptError(problem, id=str(path))]
-
-
-_OPTIONS_OF_COLUMNS = {"text is": "--column is", "id is": "--id is"}
-"""How a message about a column begins, and how it does where options name the columns."""
 
 
 def _with_error_at_end(path: Path, rows: Iterator[DocumentLike]) -> Iterator[DocumentLike]:

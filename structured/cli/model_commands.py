@@ -162,14 +162,14 @@ def _version(distribution: str) -> str | None:
 def _model_tables(
     models: list[dict[str, Any]], default: str, engines: dict[str, str | None], gpus: list[str]
 ) -> list[RenderableType]:
-    model_rows = [
+    rows_of_models = [
         (one["name"], f"structured fetch {one['name']}" if one["path"] is None else _size(one)) for one in models
     ]
     engine_rows = [(name, found or f"not installed: {ENGINES[name]}") for name, found in engines.items()]
     engine_rows.append(("GPU", ", ".join(gpus) or "none that torch can use"))
     parts: list[RenderableType] = []
     for title, rows in (
-        ("Models", [*model_rows, ("default", default)]),
+        ("Models", [*rows_of_models, ("default", default)]),
         ("Engines", engine_rows),
         ("How to name one", list(EXAMPLES.items())),
     ):

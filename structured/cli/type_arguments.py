@@ -12,6 +12,7 @@ from typing import Any, cast
 import typer
 
 from structured.errors import PatternError, SchemaError
+from structured.extraction.documents.plain_text import read_text
 from structured.integrations.server.field_lists import FieldListError, read_fields
 from structured.output_types.call_types import FunctionType, ToolType, functions
 from structured.output_types.choice import Choice
@@ -30,20 +31,10 @@ def load_target(target: str) -> object:
     if not path.is_file():
         raise typer.BadParameter(f"There is no file {str(path)!r}.")
     try:
-        schema = JsonSchema(_read(path))
+        schema = JsonSchema(read_text(path).text)
     except SchemaError as error:
         raise SchemaError(f"{path}: {error.problem}", remedy=error.remedy.replace(", or pass a mapping", "")) from error
     return schema if isinstance(schema.schema, dict) and "title" in schema.schema else replace(schema, name=path.stem)
-
-
-def _read(path: Path) -> str:
-    """Return the text of a file. Raises `typer.BadParameter` if it is not UTF-8."""
-    try:
-        return path.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise typer.BadParameter(
-            f"The file {path} is not text in UTF-8, at byte {error.start:,}. Convert it."
-        ) from error
 
 
 def _load_object(target: str) -> object:
@@ -147,4 +138,4 @@ def _read_grammar(name: str) -> Grammar[str]:
     path = Path(name)
     if not path.is_file():
         raise typer.BadParameter(f"There is no file {name!r}. Grammars that ship: {', '.join(SHIPPED)}.")
-    return Grammar(_read(path), name=path.stem, import_paths=[str(path.parent)])
+    return Grammar(read_text(path).text, name=path.stem, import_paths=[str(path.parent)])

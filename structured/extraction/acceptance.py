@@ -181,12 +181,10 @@ def _start_after_rejection(item: GuidedItem, generation: Generation, repair: Rep
     rejected = next((attempt for attempt in reversed(item.attempts) if attempt.text == text), None)
     if repair == "whole" or rejected is None or output_type.root is None:
         return item.whole_start
-    rejected_steps = {steps for steps, _ in rejected_values(rejected)}
-    if not rejected_steps or () in rejected_steps or not accepts_text(item.index.automaton, text):
+    wrong = {steps for steps, _ in rejected_values(rejected)}
+    if not wrong or () in wrong or not accepts_text(item.index.automaton, text):
         return item.whole_start
-    outermost = {
-        steps for steps in rejected_steps if not any(steps[:depth] in rejected_steps for depth in range(len(steps)))
-    }
+    outermost = {steps for steps in wrong if not any(steps[:depth] in wrong for depth in range(len(steps)))}
     spans_to_rewrite = {steps: (start, end) for steps, start, end in spans(text) if steps in outermost}
     try:
         automaton = rewriting(output_type, text, spans_to_rewrite, item.document)

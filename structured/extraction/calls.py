@@ -187,10 +187,8 @@ async def aextract_batch(
     from structured.extraction.documents.async_documents import readable  # with asyncio
 
     check_order("aextract_batch", output_type, documents)
-    async with readable(documents) as readable_documents:
-        return await in_thread(
-            lambda: extract_batch(output_type, readable_documents, errors=errors, progress=progress, **options)
-        )
+    async with readable(documents) as texts:
+        return await in_thread(lambda: extract_batch(output_type, texts, errors=errors, progress=progress, **options))
 
 
 @overload

@@ -221,11 +221,9 @@ class Extractor(Generic[T]):
             ModelError: The model failed; what was finished before has been yielded.
         """
         check_progress(progress)
-        waiting_documents = ((self.task.with_confidence, document) for document in each_document(documents))
+        work = ((self.task.with_confidence, document) for document in each_document(documents))
         self.task.with_confidence.warn_of_unused()
-        return self.run.results(
-            waiting_documents, BatchState(count_of(documents)), progress=progress, document_name=document_name
-        )
+        return self.run.results(work, BatchState(count_of(documents)), progress=progress, document_name=document_name)
 
     async def aresults(
         self, documents: AsyncDocuments, *, progress: bool | None = None

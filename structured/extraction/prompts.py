@@ -155,14 +155,14 @@ def _with_capital(name: str) -> str:
     return f"{name[0].upper()}{name[1:]}"
 
 
-_TEXT_LABEL = "Text"
+_TEXT = "Text"
 """The label of a document."""
 
 _INDENT = "    "
 
 
 def completion_prompt(
-    description: Description,
+    type_: Description,
     document: str,
     *,
     system: str | None = None,
@@ -171,17 +171,14 @@ def completion_prompt(
 ) -> str:
     """Return the prompt for a model without a chat template; the answer is what continues it."""
     head = [text for text in (system, instructions) if text]
-    head.append(f"{description.label}:\n{description.text}")
+    head.append(f"{type_.label}:\n{type_.text}")
     pairs = [*examples, (document, "")]
-    shown_pairs = [
-        f"{_TEXT_LABEL}:\n{escape_labels(text, description)}\n\n{description.answer}:\n{answer}"
-        for text, answer in pairs
-    ]
-    return "\n\n".join([*head, *shown_pairs])
+    shown = [f"{_TEXT}:\n{escape_labels(text, type_)}\n\n{type_.answer}:\n{answer}" for text, answer in pairs]
+    return "\n\n".join([*head, *shown])
 
 
 def chat_messages(  # noqa: PLR0913  what a prompt is made of
-    description: Description,
+    type_: Description,
     document: str,
     *,
     system: str | None = None,
@@ -190,25 +187,20 @@ def chat_messages(  # noqa: PLR0913  what a prompt is made of
     examples: Sequence[tuple[str, str]] = (),
 ) -> list[dict[str, str]]:
     """Return the messages of a prompt, with examples as earlier turns; a chat has the task in its system message."""
-    instructions_and_type = "\n\n".join(
-        filter(None, (instructions, description.task, f"{description.label}:\n{description.text}"))
-    )
-    before_text = "" if earlier_turns else f"{instructions_and_type}\n\n{_TEXT_LABEL}:\n"
+    task = "\n\n".join(filter(None, (instructions, type_.task, f"{type_.label}:\n{type_.text}")))
+    above = "" if earlier_turns else f"{task}\n\n{_TEXT}:\n"
     if earlier_turns:
-        system = "\n\n".join(filter(None, (system, instructions_and_type)))
+        system = "\n\n".join(filter(None, (system, task)))
     messages: list[dict[str, str]] = [] if system is None else [{"role": "system", "content": system}]
     for text, answer in examples:
-        messages.append({"role": "user", "content": f"{before_text}{escape_labels(text, description)}"})
+        messages.append({"role": "user", "content": f"{above}{escape_labels(text, type_)}"})
         messages.append({"role": "assistant", "content": answer})
     for turn in earlier_turns:
-        content = turn["content"]
+        said = turn["content"]
         messages.append(
-            {
-                "role": turn["role"],
-                "content": escape_labels(content, description) if turn["role"] == "user" else content,
-            }
+            {"role": turn["role"], "content": escape_labels(said, type_) if turn["role"] == "user" else said}
         )
-    messages.append({"role": "user", "content": f"{before_text}{escape_labels(document, description)}"})
+    messages.append({"role": "user", "content": f"{above}{escape_labels(document, type_)}"})
     return messages
 
 
@@ -239,7 +231,7 @@ _WITHOUT_WIDTH = re.compile(
 @lru_cache(maxsize=64)
 def _label_pattern(type_label: str, answer_label: str) -> re.Pattern[str]:
     """Return what matches a line that looks like a label; behind that of the answer, the answer may stand."""
-    labels = rf"\s*(?:(?:{re.escape(type_label)}|{_TEXT_LABEL})\s*:\s*|{re.escape(answer_label)}\s*:.*)"
+    labels = rf"\s*(?:(?:{re.escape(type_label)}|{_TEXT})\s*:\s*|{re.escape(answer_label)}\s*:.*)"
     return re.compile(labels, re.IGNORECASE | re.DOTALL)
 
 

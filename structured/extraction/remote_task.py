@@ -127,13 +127,13 @@ def _as_completed(
         Thread(target=copy_context().run, args=(work,), name=f"asks {model.name}", daemon=True).start()
     try:
         for _ in requests:
-            position, outcome = done.get()
-            is_of_document = isinstance(outcome, StructuredError) and not (
-                isinstance(outcome, ServerError) and outcome.is_for_all
+            position, answer = done.get()
+            fails_alone = isinstance(answer, StructuredError) and not (
+                isinstance(answer, ServerError) and answer.is_for_all
             )
-            if isinstance(outcome, Exception) and not is_of_document:
-                raise outcome
-            yield position, outcome  # type: ignore[misc]
+            if isinstance(answer, Exception) and not fails_alone:
+                raise answer
+            yield position, answer  # type: ignore[misc]
     finally:
         stop.set()
 

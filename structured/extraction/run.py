@@ -204,17 +204,15 @@ class Run:
                 raise
         unfinished = state.error_of_unfinished()
         outcomes = [values.get(position, unfinished) for position in range(state.read if total is None else total)]
-        failures = {
-            position: outcome for position, outcome in enumerate(outcomes) if isinstance(outcome, StructuredError)
-        }
+        failures = {position: one for position, one in enumerate(outcomes) if isinstance(one, StructuredError)}
         if state.model_error is not None and (
             errors == "skip" or (errors == "raise" and len(failures) == len(outcomes))
         ):
             raise state.model_error
         if errors == "skip":
-            return [outcome for position, outcome in enumerate(outcomes) if position not in failures]
+            return [one for position, one in enumerate(outcomes) if position not in failures]
         if errors == "raise" and failures:
-            results = [None if position in failures else outcome for position, outcome in enumerate(outcomes)]
+            results = [None if position in failures else one for position, one in enumerate(outcomes)]
             raise BatchError(results, failures) from state.model_error
         return outcomes
 

@@ -152,13 +152,11 @@ class Task(ABC):
                 return False
             return True
 
-        candidates = [
-            Candidate(output_type.to_data(generation.text), generation.log_probability) for generation, _ in valid
-        ]
+        candidates = [Candidate(output_type.to_data(one.text), one.log_probability) for one, _ in valid]
         elected = vote(candidates, is_valid)
         if elected.position is not None:
-            generation, value = valid[elected.position]
-            return generation.text, value
+            one, value = valid[elected.position]
+            return one.text, value
         text = output_type.from_data(elected.data)
         return text, output_type.parse(text)
 

@@ -408,11 +408,14 @@ def test_messages_spell_options_as_the_command_line_does():
         (("extract", "torn.json", "letters/a.txt"), "torn.json: The schema is not JSON: "),
         (
             ("extract", "latin.json", "letters/a.txt"),
-            "The file latin.json is not text in UTF-8, at byte 2. Convert",
+            "The file latin.json is not text in UTF-8: byte 2 is 0xe9. Convert",
         ),
         (("report", "latin.json"), "Line 1 of latin.json is no record of a document: 'utf-8' codec"),
         (("eval", "torn.json", *FIELDS), "torn.json, line 1 is not JSON: Expecting value at column 7. Correct it"),
-        (("eval", "gold.jsonl", *FIELDS, "--baseline", "gold.jsonl"), "gold.jsonl: This is no evaluation"),
+        (
+            ("eval", "gold.jsonl", *FIELDS, "--baseline", "gold.jsonl"),
+            "This is no evaluation as to_json or `eval --json` writes it",
+        ),
         (("tune", "gold.jsonl"), "Pass --type module:Type, file.py:Type or schema.json, or --fields."),
         (("tune", "torn.json", *FIELDS), "torn.json, line 1 is not JSON"),
     ],

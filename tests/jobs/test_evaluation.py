@@ -358,7 +358,7 @@ def test_what_cannot_be_compared_is_refused():
         both[0].compare("before.json")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=r"^The evaluations are of different documents: "):
         both[0].compare(evaluate([Order(name="Ana")], gold[:1]))
-    with pytest.raises(ValueError, match=r"^This is no evaluation as to_json writes it: "):
+    with pytest.raises(ValueError, match=r"^This is no evaluation as to_json or `eval --json` writes it: "):
         Evaluation.from_json("{}")
 
 

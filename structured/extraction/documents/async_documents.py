@@ -32,11 +32,11 @@ async def readable(documents: AsyncDocuments) -> AsyncIterator[Documents]:
     if not isinstance(documents, AsyncIterable):
         yield documents
         return
-    read_documents: queue.SimpleQueue[DocumentLike | _End] = queue.SimpleQueue()
-    free_places = asyncio.Semaphore(MAX_WAITING_DOCUMENTS)
-    reading = asyncio.create_task(_read(documents, read_documents, free_places))
+    ready: queue.SimpleQueue[DocumentLike | _End] = queue.SimpleQueue()
+    places = asyncio.Semaphore(MAX_WAITING_DOCUMENTS)
+    reading = asyncio.create_task(_read(documents, ready, places))
     try:
-        yield _documents_for_thread(read_documents, free_places, asyncio.get_running_loop())
+        yield _documents_for_thread(ready, places, asyncio.get_running_loop())
     finally:
         reading.cancel()
         with suppress(asyncio.CancelledError):
@@ -45,16 +45,16 @@ async def readable(documents: AsyncDocuments) -> AsyncIterator[Documents]:
 
 async def _read(
     documents: AsyncIterable[DocumentLike],
-    read_documents: "queue.SimpleQueue[DocumentLike | _End]",
-    free_places: asyncio.Semaphore,
+    ready: "queue.SimpleQueue[DocumentLike | _End]",
+    places: asyncio.Semaphore,
 ) -> None:
     """Read documents as far as there is room."""
     iterator = aiter(documents)
     error: BaseException | None = None
     try:
         while True:
-            await free_places.acquire()
-            read_documents.put(await anext(iterator))
+            await places.acquire()
+            ready.put(await anext(iterator))
     except StopAsyncIteration:
         pass
     except asyncio.CancelledError as cancelled:
@@ -63,21 +63,21 @@ async def _read(
     except Exception as raised:  # noqa: BLE001  the user's own code, raised where the documents are taken
         error = raised
     finally:
-        read_documents.put(_End(error))
+        ready.put(_End(error))
         close = getattr(iterator, "aclose", None)  # of a generator
         if close is not None:
             await close()
 
 
 def _documents_for_thread(
-    read_documents: "queue.SimpleQueue[DocumentLike | _End]",
-    free_places: asyncio.Semaphore,
+    ready: "queue.SimpleQueue[DocumentLike | _End]",
+    places: asyncio.Semaphore,
     loop: asyncio.AbstractEventLoop,
 ) -> Iterator[DocumentLike]:
     """Yield documents in a thread as they have been read."""
-    while not isinstance(document := read_documents.get(), _End):
+    while not isinstance(document := ready.get(), _End):
         with suppress(RuntimeError):  # the loop is closed, and reads no more
-            loop.call_soon_threadsafe(free_places.release)
+            loop.call_soon_threadsafe(places.release)
         yield document
     if document.error is not None:
         raise document.error

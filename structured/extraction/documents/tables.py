@@ -251,11 +251,10 @@ def read_rows(
     path = Path(path)
     reader = TABLE_READERS.get(path.suffix.lower())
     if reader is None:
-        suffixes, remedy = (
-            ", ".join(TABLE_READERS),
-            " Pass a text file as it is, in a list: [path]." if path.suffix else "",
+        remedy = " Pass a text file as it is, in a list: [path]." if path.suffix else ""
+        raise PromptError(
+            f"{path} has the suffix {path.suffix!r}, and rows are read of {', '.join(TABLE_READERS)}.{remedy}"
         )
-        raise PromptError(f"{path} has the suffix {path.suffix!r}, and rows are read of {suffixes}.{remedy}")
     try:
         table = reader(path)
     except OSError as error:
