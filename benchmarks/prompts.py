@@ -187,7 +187,7 @@ FRAMES: dict[str, Callable[[str, Description], str]] = {
     "between fences": lambda text, _: _fenced(text),
     "each line after >": lambda text, _: "\n".join(f"> {line}" for line in text.split("\n")),
     "indented": lambda text, _: "\n".join(f"    {line}" for line in text.split("\n")),
-    "as built": prompts.framed,
+    "as built": prompts.escape_labels,
 }
 
 NAMES = (("Jason", 25), ("Ana Brandt", 31), ("Tom", 7), ("Marta Lindqvist", 34), ("Ole", 52), ("Rosa Delgado", 58))
@@ -214,7 +214,7 @@ def frames(model: LanguageModel) -> None:
     print("\nframes: answers that are right, by what the document imitates")
     for frame, make in FRAMES.items():
         asked = [(kind, text, Person(name=name, age=age)) for name, age in NAMES for kind, text in _attacks(name, age)]
-        with patch.object(prompts, "framed", make):
+        with patch.object(prompts, "escape_labels", make):
             answers = Extractor(Person, model=model).batch([text for _, text, _ in asked])
         pairs = zip(asked, answers, strict=True)
         right = Counter(kind for (kind, _, expected), answer in pairs if answer == expected)

@@ -22,17 +22,20 @@ from structured.cli.model_commands import MODEL_HELP, cache_app, compile_now, fe
 from structured.cli.type_arguments import FIELDS_HELP, load_target, read_type
 from structured.errors import ModelError
 from structured.errors.values import counted
+from structured.extraction.documents.plain_text import read_text
 from structured.extraction.extractor import Extractor
 from structured.extraction.result_files import read_results
 from structured.integrations.mcp_server import serve_mcp
 from structured.jobs.evaluate import evaluate
 from structured.jobs.evaluation import Evaluation
+from structured.jobs.gold import read_gold
 from structured.jobs.review_page import report
 from structured.jobs.suggestion import suggest
 from structured.jobs.tuning import tune
 from structured.models import LanguageModel, load_model
 from structured.models.server_api import is_address
 from structured.output_types.html import write_page
+from structured.output_types.resolve import resolve_type
 
 
 def suggest_type(
@@ -43,6 +46,7 @@ def suggest_type(
     ],
     wish: Annotated[str, typer.Option(help='What the type is for: "who pays what by when".')] = "",
     documents: Annotated[int, typer.Option(min=1, help="The most documents that are read.")] = 10,
+    column: Annotated[str | None, typer.Option(help="As for extract: the column of the texts in tables.")] = None,
 ) -> None:
     """Suggest a type for some documents, as a class and as --fields.
 
@@ -50,7 +54,7 @@ def suggest_type(
     """
     if not model.strip() or model.startswith("packaged"):
         raise typer.BadParameter("The packaged model cannot suggest a type. Name one of 1,000 million parameters.")
-    sample = list(islice(documents_at(paths, None, None), documents))
+    sample = list(islice(documents_at(paths, column, None), documents))
     with Console(stderr=True).status("Asking the model …"):
         suggestion = suggest(sample, wish, model=model)
     say(f"A start to edit: {suggestion.model} has read {counted(suggestion.documents, 'document')}.")
@@ -80,18 +84,18 @@ def write_report(  # noqa: PLR0913  the options of the command
     Documents that failed are on it with their errors.
     """
     output_type = Any if target is None and fields is None else read_type(target, fields)
-    found = chain.from_iterable(read_results(path, output_type) for path in results)
-    listed = [one for one in found if one.error is not None or below is None or one.confidence < below]
-    failed = sum(one.error is not None for one in listed)
+    all_results = chain.from_iterable(read_results(path, output_type) for path in results)
+    shown_results = [one for one in all_results if one.error is not None or below is None or one.confidence < below]
+    failed = sum(one.error is not None for one in shown_results)
     try:
-        page = report(listed, output, title=title)
+        page = report(shown_results, output, title=title)
     except ValueError as error:
         raise typer.BadParameter(f"{error} Pass files that `structured extract -o` has written.") from error
     if as_json:
-        typer.echo(json.dumps({"path": str(page), "documents": len(listed) - failed, "failed": failed}))
+        typer.echo(json.dumps({"path": str(page), "documents": len(shown_results) - failed, "failed": failed}))
         return
     errors = f"{counted(failed, 'document')} failed; the page shows why." if failed else ""
-    say(f"{counted(len(listed) - failed, 'document')} to review. {errors}".strip())
+    say(f"{counted(len(shown_results) - failed, 'document')} to review. {errors}".strip())
     typer.echo(page)
 
 
@@ -123,11 +127,12 @@ def evaluate_gold(  # noqa: PLR0913  the options of the command
         raise typer.BadParameter("--results are there already, and --model would make others. Leave one of them out.")
     output_type = read_type(target, fields)
     try:
-        before = None if baseline is None else Evaluation.from_json(baseline.read_text(encoding="utf-8"))
+        golds = list(read_gold(gold, resolve_type(output_type)))  # before a model is loaded
+        before = None if baseline is None else Evaluation.from_json(read_text(baseline).text)
         if results is None:
-            evaluation = evaluate(Extractor[Any](output_type, model=model), gold)
+            evaluation = evaluate(Extractor[Any](output_type, model=model), golds)
         else:
-            evaluation = evaluate(read_results(results, output_type), gold, output_type=output_type)
+            evaluation = evaluate(read_results(results, output_type), golds, output_type=output_type)
         difference = None if before is None else evaluation.compare(before)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from error
@@ -158,9 +163,13 @@ def tune_options(  # noqa: PLR0913  the options of the command
 
     A part of the documents chooses the best candidate, and the others confirm it; else the plain options are kept.
     """
+    if target is None and fields is None:
+        raise typer.BadParameter("There is no type. Pass --type module:Type, file.py:Type or schema.json, or --fields.")
     output_type = read_type(target, fields)
+    instructions = instructions or None
     try:
-        tuning = tune(output_type, gold, model=model, documents=documents, instructions=instructions or None, seed=seed)
+        golds = list(read_gold(gold, resolve_type(output_type)))  # before a model is loaded
+        tuning = tune(output_type, golds, model=model, documents=documents, instructions=instructions, seed=seed)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from error
     except KeyboardInterrupt as error:
@@ -226,15 +235,15 @@ def serve(  # noqa: PLR0913  the options of the command
             "The key is empty. Leave it out, or unset the variable, if clients need none.", param_hint="--api-key"
         )
     limits = Limits(running=running, waiting=waiting, max_tokens=max_tokens, seconds=seconds)
-    load = partial(_loaded, model), partial(_named_types, types or [])
-    config = ServerConfig(*load, limits=limits, api_key=api_key, host=host, port=port, is_quiet=quiet)
-    named = config.types()
+    loaders = partial(_load_served_model, model), partial(_types_by_name, types or [])
+    config = ServerConfig(*loaders, limits=limits, api_key=api_key, host=host, port=port, is_quiet=quiet)
+    types_by_name = config.types()
     check_port(host, port)
-    if not (serve_workers(config, workers) if workers > 1 else config.serve(named)):
+    if not (serve_workers(config, workers) if workers > 1 else config.serve(types_by_name)):
         raise typer.Exit(3)
 
 
-def _loaded(name: str | None) -> LanguageModel:
+def _load_served_model(name: str | None) -> LanguageModel:
     """Return the model that is served. Raises ModelError, also for one behind a server."""
     source = os.environ.get("STRUCTURED_MODEL") if name is None else name
     if is_address(source):
@@ -246,7 +255,7 @@ def _loaded(name: str | None) -> LanguageModel:
     return load_model(name)
 
 
-def _named_types(options: list[str]) -> dict[str, Any]:
+def _types_by_name(options: list[str]) -> dict[str, Any]:
     """Return the types of the options by their names: `invoice=shop.py:Invoice`."""
     types: dict[str, Any] = {}
     for option in options:

@@ -80,8 +80,8 @@ def in_options(text: str, command: Any) -> str:
     for parameter in getattr(command, "params", ()):
         name, option = parameter.name, parameter.opts[0]
         if option.startswith("--"):
-            named = rf"(?<![\w'\".-]){name}(?![\w'\"(])" if "_" in name else rf"(?:^|(?<=Error: )){name}(?= is )"
-            text = re.sub(named, option, text)
+            pattern = rf"(?<![\w'\".-]){name}(?![\w'\"(])" if "_" in name else rf"(?:^|(?<=Error: )){name}(?= is )"
+            text = re.sub(pattern, option, text)
     return text
 
 

@@ -42,7 +42,7 @@ from structured.output_types.checks import Flag
 from structured.results.evidence import MATCH_WORDS
 from structured.results.result import Result, error_to_json
 
-Answering: TypeAlias = Callable[[Output], Written]
+WriteDocuments: TypeAlias = Callable[[Output], Written]
 """Answers the documents that have no record in the output yet, and writes or shows their results."""
 
 
@@ -50,13 +50,13 @@ def run_here(
     output_type: Any,
     options: Options,
     documents: Iterable[DocumentLike],
-    how: Mapping[str, Any],
+    write_options: Mapping[str, Any],
     show: Callable[[Result[Any]], None] | None,
-) -> Answering:
+) -> WriteDocuments:
     """Load the model into this process. Raises `typer.BadParameter` for an option.
 
-    `how` has the `resume` and `progress` of `write_results`. With `show`, nothing is written: it is called with each
-    result instead.
+    `write_options` has the `resume` and `progress` of `write_results`. With `show`, nothing is written: it is called
+    with each result instead.
     """
     try:
         with Console(stderr=True).status("Loading the model …"):
@@ -64,11 +64,11 @@ def run_here(
     except ValueError as error:
         raise typer.BadParameter(str(error)) from error
     if show is None:
-        return lambda output: write_results_of(extractor, documents, output, **how)
+        return lambda output: write_results_of(extractor, documents, output, **write_options)
 
     def run(_: Output) -> Written:
         done = failed = 0
-        for result in extractor.results(documents, progress=how["progress"]):
+        for result in extractor.results(documents, progress=write_options["progress"]):
             show(result)
             done += 1
             failed += result.error is not None
@@ -82,20 +82,20 @@ def run_on_ray(
     read_type: Callable[[], Any],
     options: Options,
     documents: Iterable[DocumentLike],
-    how: Mapping[str, Any],
-) -> Answering:
+    write_options: Mapping[str, Any],
+) -> WriteDocuments:
     """Prepare a cluster, which is not started yet; each of its processes calls `read_type`.
 
-    `how` has the other parameters of `write_batch_by_actors`. Raises `typer.BadParameter` for an option, SchemaError
-    for a type, ModelError without Ray.
+    `write_options` has the other parameters of `write_batch_by_actors`. Raises `typer.BadParameter` for an option,
+    SchemaError for a type, ModelError without Ray.
     """
     from structured.integrations.ray import check_request, write_batch_by_actors
 
     if find_spec("ray") is None:
         raise ModelError("--engine ray needs Ray: pip install 'structured-extraction[ray]'.")
     try:
-        count(1)("concurrency", how["concurrency"])
-        number(lambda share: 0 <= share < float("inf"), "0 or greater")("num_gpus", how["num_gpus"])
+        count(1)("concurrency", write_options["concurrency"])
+        number(lambda share: 0 <= share < float("inf"), "0 or greater")("num_gpus", write_options["num_gpus"])
         check_request(output_type, options)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from error
@@ -103,7 +103,7 @@ def run_on_ray(
     def run(output: Output) -> Written:
         starting = Console(stderr=True).status("Starting Ray, and loading the model …")
         with redirect_stdout(sys.stderr):  # Ray prints its messages to stdout
-            return write_batch_by_actors(read_type, options, documents, output, startup=starting, **how)
+            return write_batch_by_actors(read_type, options, documents, output, startup=starting, **write_options)
 
     return run
 
@@ -117,19 +117,19 @@ def format_of(output: Path | None, option: Format | None) -> Format:
 
     Raises `typer.BadParameter` for another name, and for a format that does not fit it.
     """
-    ending = "jsonl" if output is None else output.suffix.lower().removeprefix(".")
+    suffix = "jsonl" if output is None else output.suffix.lower().removeprefix(".")
     formats = get_args(Format)
-    if option is None and ending not in formats:
-        named = ", ".join(f".{name}" for name in formats)
-        remedy = "Name another." if ending else "Name another, or pass --format jsonl."
-        raise typer.BadParameter(f"The name {output} ends in none of {named}. {remedy}")
+    if option is None and suffix not in formats:
+        suffixes = ", ".join(f".{name}" for name in formats)
+        remedy = "Name another." if suffix else "Name another, or pass --format jsonl."
+        raise typer.BadParameter(f"The name {output} ends in none of {suffixes}. {remedy}")
     is_csv_on_stdout = option == "csv" and output is None
-    if option in ("csv", "parquet") and ending != option and not is_csv_on_stdout:
+    if option in ("csv", "parquet") and suffix != option and not is_csv_on_stdout:
         raise typer.BadParameter(f"A table has a file that is called by its format: --output out.{option}.")
-    return option or cast("Format", ending)
+    return option or cast("Format", suffix)
 
 
-def write(run: Answering, output: Path | None, form: Format, rows: RowsOf) -> Written:
+def write(run: WriteDocuments, output: Path | None, form: Format, rows: RowsOf) -> Written:
     """Write results to a file of JSON lines or to standard output.
 
     Tables, CSV and Parquet, are made from the lines in the end; the lines of a table in a file are kept beside it.
@@ -162,13 +162,13 @@ def print_result(result: Result[Any]) -> None:
     print_short(record)
 
 
-SHORT = ("id", "metadata", "value", "missing", "flags", "error")
+SHORT_LINE_MEMBERS = ("id", "metadata", "value", "missing", "flags", "error")
 """The members of a record that a short line has; all but `id` and `value` only if there are any."""
 
 
 def print_short(record: Record, file: TextIO | None = None) -> None:
-    """Print what a record has of `SHORT`, to standard output unless to another file."""
-    line = {name: record[name] for name in SHORT if name in record and (name == "value" or record[name])}
+    """Print what a record has of `SHORT_LINE_MEMBERS`, to standard output unless to another file."""
+    line = {name: record[name] for name in SHORT_LINE_MEMBERS if name in record and (name == "value" or record[name])}
     typer.echo(json.dumps(line, ensure_ascii=False).encode(errors="backslashreplace"), file)
 
 
@@ -300,20 +300,20 @@ def extract_documents(  # noqa: PLR0913  the options of the command
     """
     if engine != "ray" and (concurrency is not None or num_gpus is not None):
         raise typer.BadParameter("--concurrency and --num-gpus are about a cluster. Pass --engine ray as well.")
-    ways = {"fields": fields, "pattern": pattern, "choices": choice or None, "grammar": grammar}
-    written: dict[str, Any] = {name: value for name, value in ways.items() if value is not None}
-    target, paths = (None, arguments) if written else _type_and_paths(arguments)
-    read_again = partial(read_type, target, many=many, **written)
-    output_type = read_again()
+    type_options = {"fields": fields, "pattern": pattern, "choices": choice or None, "grammar": grammar}
+    given_type_options: dict[str, Any] = {name: value for name, value in type_options.items() if value is not None}
+    target, paths = (None, arguments) if given_type_options else _type_and_paths(arguments)
+    read_this_type = partial(read_type, target, many=many, **given_type_options)
+    output_type = read_this_type()
     form = format_of(output, form)
-    how: dict[str, Any] = {"resume": _resume(output, fresh=fresh, retry=retry), "progress": progress}
-    written_to = [] if output is None else [output, output.with_suffix(".jsonl")]  # these are no documents
-    documents = documents_at(paths, column, id_column, written_to)
+    write_options: dict[str, Any] = {"resume": _resume(output, fresh=fresh, retry=retry), "progress": progress}
+    output_paths = [] if output is None else [output, output.with_suffix(".jsonl")]  # these are no documents
+    documents = documents_at(paths, column, id_column, output_paths)
     is_printed = output is None and form == "jsonl"
     is_single = isinstance(documents, list) and len(documents) == 1
     is_shown = is_printed and is_single and sys.stdout.isatty() and not as_json and engine == "local"
     is_short = is_printed and not is_shown and not evidence
-    given = {
+    all_options = {
         "model": model,
         "instructions": instructions,
         "grounded": grounded or None,
@@ -322,19 +322,19 @@ def extract_documents(  # noqa: PLR0913  the options of the command
         "batch_size": batch_size,
         "max_tokens": max_tokens,
     }
-    options = cast("Options", {name: value for name, value in given.items() if value is not None})
+    options = cast("Options", {name: value for name, value in all_options.items() if value is not None})
     printer = FailurePrinter(ctx.command, sys.stdout if is_short else None)
     if engine == "ray":
-        how |= {"concurrency": 1 if concurrency is None else concurrency, "num_gpus": num_gpus or 0}
-        run = run_on_ray(output_type, read_again, options, documents, {**how, "on_record": printer.take})
+        write_options |= {"concurrency": 1 if concurrency is None else concurrency, "num_gpus": num_gpus or 0}
+        run = run_on_ray(output_type, read_this_type, options, documents, {**write_options, "on_record": printer.take})
     else:
         shown = partial(show_result, evidence=evidence) if is_shown else print_result if is_short else None
-        run = run_here(output_type, {**options, "observe": printer}, documents, how, shown)
+        run = run_here(output_type, {**options, "observe": printer}, documents, write_options, shown)
     started = time.perf_counter()
     try:
         if is_short:
-            with open(os.devnull, "wb") as nowhere:  # noqa: PTH123  no path
-                summary = run(nowhere)
+            with open(os.devnull, "wb") as null_stream:  # noqa: PTH123  no path
+                summary = run(null_stream)
         else:
             summary = write(run, output, form, rows or ("values" if evidence else "documents"))
     except OutputError as error:
@@ -350,11 +350,11 @@ def extract_documents(  # noqa: PLR0913  the options of the command
         raise typer.Exit(int(ExitCode.SOME_FAILED))
 
 
-def _chunking(**given: Any) -> Chunking | None:
+def _chunking(**fields: Any) -> Chunking | None:
     """Return how long documents are read, of what the command line says; None if it says nothing."""
-    chosen = {name: value for name, value in given.items() if value is not None}
+    chosen_fields = {name: value for name, value in fields.items() if value is not None}
     try:
-        return Chunking(**chosen) if chosen else None
+        return Chunking(**chosen_fields) if chosen_fields else None
     except ValueError as error:
         raise typer.BadParameter(re.sub("^tokens", "chunk_tokens", str(error))) from error
 
@@ -396,6 +396,6 @@ def _message_of_interrupt(error: BaseException, done: int, output: Path | None) 
     """Return how much is kept when a call ends early, and how to go on."""
     if output is None:
         return f"{counted(done, 'document')} were done. With --output, a call goes on where it stopped."
-    again = [argument for argument in sys.argv[1:] if argument not in {"--fresh", "--retry"}]
-    kept = " ".join(getattr(error, "__notes__", ()))
-    return f"{kept}\n{shlex.join(['structured', *again])}"
+    arguments = [argument for argument in sys.argv[1:] if argument not in {"--fresh", "--retry"}]
+    notes = " ".join(getattr(error, "__notes__", ()))
+    return f"{notes}\n{shlex.join(['structured', *arguments])}"

@@ -128,8 +128,8 @@ def list_models(*, as_json: Annotated[bool, typer.Option("--json", help="Print J
     import torch
 
     models = [
-        _facts(PACKAGED_NAME, PACKAGED_MODEL),
-        *(_facts(name, fetched_path(name), known.adapter) for name, known in FETCHABLE.items()),
+        _model_facts(PACKAGED_NAME, PACKAGED_MODEL),
+        *(_model_facts(name, fetched_path(name), known.adapter) for name, known in FETCHABLE.items()),
     ]
     default = os.environ.get("STRUCTURED_MODEL") or PACKAGED_NAME
     engines = {name: _version(name) for name in ENGINES}
@@ -137,18 +137,18 @@ def list_models(*, as_json: Annotated[bool, typer.Option("--json", help="Print J
     if as_json:
         typer.echo(json.dumps({"default": default, "models": models, "engines": engines, "gpus": gpus}))
     else:
-        show(*_shown(models, default, engines, gpus))
+        show(*_model_tables(models, default, engines, gpus))
 
 
-def _facts(name: str, path: Path, adapter: Path | None = None) -> dict[str, Any]:
+def _model_facts(name: str, path: Path, adapter: Path | None = None) -> dict[str, Any]:
     """Return the facts of a model. `bytes` counts its adapter, and is None if the model is not there."""
     files = [path] if path.is_file() else [one for one in path.rglob("*") if one.is_file()]
-    beside = [] if adapter is None else [adapter]
+    adapter_files = [] if adapter is None else [adapter]
     return {
         "name": name,
         "path": str(path) if files else None,
         "adapter": None if adapter is None else str(adapter),
-        "bytes": sum(one.stat().st_size for one in [*files, *beside]) if files else None,
+        "bytes": sum(one.stat().st_size for one in [*files, *adapter_files]) if files else None,
     }
 
 
@@ -159,16 +159,18 @@ def _version(distribution: str) -> str | None:
         return None
 
 
-def _shown(
+def _model_tables(
     models: list[dict[str, Any]], default: str, engines: dict[str, str | None], gpus: list[str]
 ) -> list[RenderableType]:
-    here = [(one["name"], f"structured fetch {one['name']}" if one["path"] is None else _size(one)) for one in models]
-    installed = [(name, found or f"not installed: {ENGINES[name]}") for name, found in engines.items()]
-    installed.append(("GPU", ", ".join(gpus) or "none that torch can use"))
+    rows_of_models = [
+        (one["name"], f"structured fetch {one['name']}" if one["path"] is None else _size(one)) for one in models
+    ]
+    engine_rows = [(name, found or f"not installed: {ENGINES[name]}") for name, found in engines.items()]
+    engine_rows.append(("GPU", ", ".join(gpus) or "none that torch can use"))
     parts: list[RenderableType] = []
     for title, rows in (
-        ("Models", [*here, ("default", default)]),
-        ("Engines", installed),
+        ("Models", [*rows_of_models, ("default", default)]),
+        ("Engines", engine_rows),
         ("How to name one", list(EXAMPLES.items())),
     ):
         names = Column(no_wrap=True, min_width=max(map(len, EXAMPLES)))

@@ -12,6 +12,7 @@ from typing import Any, cast
 import typer
 
 from structured.errors import PatternError, SchemaError
+from structured.extraction.documents.plain_text import read_text
 from structured.integrations.server.field_lists import FieldListError, read_fields
 from structured.output_types.call_types import FunctionType, ToolType, functions
 from structured.output_types.choice import Choice
@@ -25,40 +26,43 @@ from structured.output_types.regex import Regex
 def load_target(target: str) -> object:
     """Return the output type that an argument names. Raises `typer.BadParameter` where there is none."""
     if not target.endswith(".json"):
-        return _load(target)
+        return _load_object(target)
     path = Path(target)
     if not path.is_file():
         raise typer.BadParameter(f"There is no file {str(path)!r}.")
-    schema = JsonSchema(path.read_text(encoding="utf-8"))
+    try:
+        schema = JsonSchema(read_text(path).text)
+    except SchemaError as error:
+        raise SchemaError(f"{path}: {error.problem}", remedy=error.remedy.replace(", or pass a mapping", "")) from error
     return schema if isinstance(schema.schema, dict) and "title" in schema.schema else replace(schema, name=path.stem)
 
 
-def _load(target: str) -> object:
+def _load_object(target: str) -> object:
     """Return the object that `module:Name` or `path/to/file.py:Name` names."""
-    source, colon, name = target.rpartition(":")
-    if not colon or not source or not name:
+    module, colon, name = target.rpartition(":")
+    if not colon or not module or not name:
         raise typer.BadParameter(f"{target!r} names no type. Write module:Type, or path/to/file.py:Type.")
-    value: object = _load_module(source)
+    value: object = _load_module(module)
     for part in name.split("."):
         if not hasattr(value, part):
-            near = get_close_matches(part, [member for member in dir(value) if not member.startswith("_")])
-            hint = f" Is it {' or '.join(near)}?" if near else ""
-            raise typer.BadParameter(f"There is no {part!r} in {source!r}.{hint}")
+            similar = get_close_matches(part, [member for member in dir(value) if not member.startswith("_")])
+            hint = f" Is it {' or '.join(similar)}?" if similar else ""
+            raise typer.BadParameter(f"There is no {part!r} in {module!r}.{hint}")
         value = getattr(value, part)
     return value
 
 
-def _load_module(source: str) -> ModuleType:
+def _load_module(module: str) -> ModuleType:
     """Return a module, by its name as seen from the working directory, or by its file."""
-    is_file = source.endswith(".py")
-    if is_file and not Path(source).is_file():
-        raise typer.BadParameter(f"There is no file {source!r}.")
-    sys.path.insert(0, str(Path(source).resolve().parent if is_file else Path.cwd()))
+    is_file = module.endswith(".py")
+    if is_file and not Path(module).is_file():
+        raise typer.BadParameter(f"There is no file {module!r}.")
+    sys.path.insert(0, str(Path(module).resolve().parent if is_file else Path.cwd()))
     try:
-        return _run_file(Path(source)) if is_file else importlib.import_module(source)
+        return _run_file(Path(module)) if is_file else importlib.import_module(module)
     # The module is the user's own code, so anything may come out of it.
     except (Exception, SystemExit) as error:
-        raise typer.BadParameter(f"{source!r} cannot be imported: {type(error).__name__}: {error}") from error
+        raise typer.BadParameter(f"{module!r} cannot be imported: {type(error).__name__}: {error}") from error
 
 
 def _run_file(path: Path) -> ModuleType:
@@ -92,9 +96,9 @@ def read_type(  # noqa: PLR0913  the ways to write a type
     With `many`, it is a list of these. Raises `typer.BadParameter` where there is none, or more than one.
     """
     options = {"--fields": fields, "--pattern": pattern, "--choice": choices or None, "--grammar": grammar}
-    sources = [name for name, value in {"its name": target, **options}.items() if value is not None]
-    if len(sources) > 1:
-        raise typer.BadParameter(f"The type is given by {sources[0]} and by {sources[1]}. Leave one of them out.")
+    ways = [name for name, value in {"its name": target, **options}.items() if value is not None]
+    if len(ways) > 1:
+        raise typer.BadParameter(f"The type is given by {ways[0]} and by {ways[1]}. Leave one of them out.")
     output_type: Any = None
     try:
         if fields is not None:
@@ -106,15 +110,15 @@ def read_type(  # noqa: PLR0913  the ways to write a type
         if grammar is not None:
             output_type = _read_grammar(grammar)
     except (FieldListError, PatternError, SchemaError) as error:
-        raise typer.BadParameter(str(error), param_hint=sources[0]) from error
-    if not sources:
+        raise typer.BadParameter(str(error), param_hint=ways[0]) from error
+    if not ways:
         raise typer.BadParameter("There is no type. Write module:Type, file.py:Type or schema.json.")
     if target is not None:
         output_type = load_target(target)
-    return _listed(output_type) if many else output_type
+    return _list_type(output_type) if many else output_type
 
 
-def _listed(output_type: Any) -> Any:
+def _list_type(output_type: Any) -> Any:
     """Return the type of a list of something; of a function, that of a list of calls."""
     if is_function(output_type):
         return functions(output_type, parallel=True)
@@ -134,5 +138,4 @@ def _read_grammar(name: str) -> Grammar[str]:
     path = Path(name)
     if not path.is_file():
         raise typer.BadParameter(f"There is no file {name!r}. Grammars that ship: {', '.join(SHIPPED)}.")
-    text = path.read_text(encoding="utf-8")
-    return Grammar(text, name=path.stem, import_paths=[str(path.parent)])
+    return Grammar(read_text(path).text, name=path.stem, import_paths=[str(path.parent)])

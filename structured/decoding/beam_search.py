@@ -169,7 +169,7 @@ def _followers(row: int, parent: Sequence, logits: NDArray[np.float32], beams: i
     best = int(np.argmax(log_probabilities))
     if parent.repeats(int(allowed[best])):
         out = unpack(guide.way_out(), len(logits))[allowed]
-        parent.repetitions += not out[best]
+        parent.note_repetition(is_stopped=not out[best])
         allowed, log_probabilities, within = allowed[out], log_probabilities[out], ample
     chosen = likeliest_places(log_probabilities, count)
     fits = np.ones(len(allowed), dtype=np.bool_)

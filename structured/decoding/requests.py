@@ -144,6 +144,10 @@ class Diagnostics:
     taken_back: int = 0
     """How many tokens of a healed prompt the first tokens of the text replace."""
 
+    repetition_places: tuple[int, ...] = ()
+    """The bytes of the answer at which a string or list was closed since it repeated itself; negative in the thinking.
+    A server names none."""
+
     type_log_probability: float | None = None
     """With particles, the logarithm of the estimated probability that the model without a mask writes any text of the
     type, end included, and the end of a healed prompt before it. None without particles."""

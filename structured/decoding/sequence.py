@@ -52,7 +52,8 @@ class Sequence:
     log_probability: float = 0.0
     shortened: bool = False
     forced: int = 0
-    repetitions: int = 0
+    repetition_places: list[int] = field(default_factory=list)
+    """The bytes of `text` at which a string or list was closed because it repeated itself."""
     is_leaving: bool = False
     """Whether the thinking repeated itself, so that only its shortest completion is allowed."""
     free_tokens: list[int] = field(default_factory=list)
@@ -135,10 +136,15 @@ class Sequence:
             return
         if within is not None:
             out = self.sampler.confined(choice, to_host(scores), within, self.request.generator)
-            self.repetitions += out.token_id != choice.token_id
+            self.note_repetition(is_stopped=out.token_id != choice.token_id)
             self.is_leaving = self.next_guide is not None
             choice = out._replace(steered=choice.steered, alternatives=choice.alternatives)
         self.extend(choice)
+
+    def note_repetition(self, *, is_stopped: bool) -> None:
+        """Record that the text repeated itself, if another token than the model's own takes its place."""
+        if is_stopped:
+            self.repetition_places.append(len(self.text))
 
     def penalised(self, logits: Logits) -> Logits:
         """Return the logits of the next token, shape (width,), after the penalties for repeated free text."""
@@ -207,12 +213,13 @@ class Sequence:
             Diagnostics(
                 self.forced,
                 self.passes,
-                self.repetitions,
+                len(self.repetition_places),
                 tuple(self.sampled if before == 0 else (token.moved(-before) for token in self.sampled)),
                 max(self.ended - self.started, 0.0) if self.started else 0.0,
                 self.seconds_in_model,
                 self.seconds_in_guide,
                 self.request.taken_back,
+                repetition_places=tuple(place - before for place in self.repetition_places),
             ),
         )
 

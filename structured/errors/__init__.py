@@ -225,24 +225,24 @@ class Attempt:
     error: Exception
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _attempt, (self.text, picklable(self.error), getattr(self.error, "__notes__", ()))
+        return _unpickled_attempt, (self.text, picklable(self.error), getattr(self.error, "__notes__", ()))
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         return self
 
 
-def _attempt(text: str, error: Exception, notes: Sequence[str]) -> Attempt:
+def _unpickled_attempt(text: str, error: Exception, notes: Sequence[str]) -> Attempt:
     """Return an unpickled attempt, with the notes that Pydantic's errors lose."""
     for note in [] if getattr(error, "__notes__", ()) else notes:
         error.add_note(note)
     return Attempt(text, error)
 
 
-SHOWN_OF_ATTEMPT = 2_000
+MAX_ATTEMPT_CHARACTERS = 2_000
 """Characters of a rejected answer, and of the reason, in a message: a server may write millions."""
 
 
-_RETRY = "Allow more retries, raise the temperature, or state the rule in the prompt."
+_REMEDY = "Allow more retries, raise the temperature, or state the rule in the prompt."
 
 
 class GenerationError(StructuredError):
@@ -253,11 +253,11 @@ class GenerationError(StructuredError):
         document: The position of the document in the batch; None for a single text.
     """
 
-    def __init__(self, attempts: Sequence[Attempt], *, document: int | None = None, remedy: str = _RETRY) -> None:
+    def __init__(self, attempts: Sequence[Attempt], *, document: int | None = None, remedy: str = _REMEDY) -> None:
         self.attempts = tuple(attempts)
         self.document = document
         shown = "\n".join(
-            f"  {number}. {excerpt(attempt.text, SHOWN_OF_ATTEMPT)}\n     {_one_line(attempt.error)}"
+            f"  {number}. {excerpt(attempt.text, MAX_ATTEMPT_CHARACTERS)}\n     {_one_line(attempt.error)}"
             for number, attempt in enumerate(attempts, 1)
         )
         tried = f"All {len(self.attempts)} attempts" if len(self.attempts) > 1 else "The only attempt"
@@ -377,7 +377,7 @@ class OutputError(StructuredError):
 
 
 def _one_line(error: Exception) -> str:
-    text = excerpt(" ".join(message(error).split()), SHOWN_OF_ATTEMPT)
+    text = excerpt(" ".join(message(error).split()), MAX_ATTEMPT_CHARACTERS)
     return text if isinstance(error, ValueError) and text else f"{type(error).__name__}: {text}"
 
 
@@ -406,7 +406,16 @@ class BudgetWarning(StructuredWarning):
 
 
 class RepetitionWarning(StructuredWarning):
-    """Answers repeated the same text, and the string or the list was closed. They are valid, but may be incomplete."""
+    """Answers repeated the same text, and the string or the list was closed. They are valid, but may be incomplete.
+
+    Attributes:
+        documents: The positions in the batch of the documents that it is about.
+        fields: The paths of the fields in which they did, as far as these are known: `("lines[].text",)`.
+    """
+
+    def __init__(self, message: str, *, documents: Sequence[int] = (), fields: Sequence[str] = ()) -> None:
+        self.fields = tuple(fields)
+        super().__init__(message, documents=documents)
 
 
 class CacheWarning(StructuredWarning):

@@ -13,7 +13,6 @@ import pickle
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Integral, Real
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
@@ -51,7 +50,7 @@ def count(minimum: int, requirement: str = "") -> Check[int]:
     return whole(minimum, requirement, MAX_COUNT)
 
 
-def number(fits: Callable[[float], bool], requirement: str) -> Check[float]:
+def number(is_valid: Callable[[float], bool], requirement: str) -> Check[float]:
     """Return a check for numbers, NumPy's included, that satisfy a condition."""
 
     def check(name: str, value: Any) -> float:
@@ -61,7 +60,7 @@ def number(fits: Callable[[float], bool], requirement: str) -> Check[float]:
             converted = float(value)
         except OverflowError:
             converted = float("inf")
-        if not fits(converted):
+        if not is_valid(converted):
             raise ValueError(f"{name} is {shown(value)}; it must be {requirement}.")
         return converted
 
@@ -75,20 +74,20 @@ def flag(name: str, value: Any) -> bool:
     return bool(value)
 
 
-def _of_kind(fits: Callable[[Any], bool], requirement: str) -> Check[Any]:
+def _check_of_kind(is_valid: Callable[[Any], bool], requirement: str) -> Check[Any]:
     """Return a check for values that satisfy a condition."""
 
     def check(name: str, value: Any) -> Any:
-        if not fits(value):
+        if not is_valid(value):
             raise TypeError(f"{name} is {shown(value)}; it must be {requirement}.")
         return value
 
     return check
 
 
-text: Check[str] = _of_kind(lambda value: isinstance(value, str), "text, a str")
+text: Check[str] = _check_of_kind(lambda value: isinstance(value, str), "text, a str")
 
-function = _of_kind(callable, "a function")
+function = _check_of_kind(callable, "a function")
 
 
 def one_of(names: Sequence[str]) -> Check[Any]:
@@ -107,7 +106,7 @@ def one_of(names: Sequence[str]) -> Check[Any]:
 
 def instance(kind: type[Any], example: str) -> Check[Any]:
     """Return a check for instances of a class."""
-    return _of_kind(lambda value: isinstance(value, kind), f"a {kind.__name__}, such as {example}")
+    return _check_of_kind(lambda value: isinstance(value, kind), f"a {kind.__name__}, such as {example}")
 
 
 def pairs(name: str, value: Any) -> tuple[tuple[str, Any], ...]:
@@ -154,7 +153,7 @@ def _items(name: str, value: Any, requirement: str) -> list[Any]:
     return items
 
 
-_TO_PICKLE = {
+_PICKLE_REMEDIES = {
     **dict.fromkeys(("model", "source"), "Pass the name or the folder of the model"),
     "parser": "Pass on a function that makes it",
 }
@@ -168,7 +167,7 @@ def check_picklable(owner: str, arguments: Mapping[str, Any]) -> None:
             with Path(os.devnull).open("wb") as stream:
                 pickle.dump(value, stream, pickle.HIGHEST_PROTOCOL)
         except Exception as error:
-            remedy = _TO_PICKLE.get(name, "Define it at the top of a module")
+            remedy = _PICKLE_REMEDIES.get(name, "Define it at the top of a module")
             raise pickle.PicklingError(
                 f"The {name} of {owner} cannot be pickled: {error}. "
                 f"{remedy}, or make the {owner.partition('(')[0]} in the process where it is used."
@@ -185,28 +184,22 @@ def or_none(check: Check[V]) -> Check[V | None]:
     return lambda name, value: None if value is None else check(name, value)
 
 
-def checked(
-    checks: Mapping[str, Check[Any]],
-    arguments: Mapping[str, Any],
-    elsewhere: Mapping[str, str] = MappingProxyType({}),
-    beside: Sequence[str] = (),
-) -> dict[str, Any]:
+def checked(checks: Mapping[str, Check[Any]], arguments: Mapping[str, Any], hints: Mapping[str, str]) -> dict[str, Any]:
     """Return arguments as the library keeps them. Raises TypeError also for unknown names.
 
-    `elsewhere` has a hint for each name that is no option here, `beside` the other parameters of the call.
+    `hints` say what to write in place of names that are no options here.
     """
     unknown = sorted(arguments.keys() - checks.keys())
     if unknown:
-        options = [*checks, *beside]
-        hint = "".join(dict.fromkeys(_hint(name, options, elsewhere) for name in unknown))
-        raise TypeError(f"Unknown option {', '.join(unknown)}.{hint} The options are {', '.join(options)}.")
+        advice = "".join(dict.fromkeys(_hint_for(name, list(checks), hints) for name in unknown))
+        raise TypeError(f"Unknown option {', '.join(unknown)}.{advice} The options are {', '.join(checks)}.")
     return {name: checks[name](name, value) for name, value in arguments.items()}
 
 
-def _hint(name: str, options: Sequence[str], elsewhere: Mapping[str, str]) -> str:
+def _hint_for(name: str, options: Sequence[str], hints: Mapping[str, str]) -> str:
     """Return what to write in place of an unknown option, after a blank: the hint of the name that is most like it."""
-    similar = name if name in elsewhere else next(iter(nearest_of(name, [*options, *elsewhere])), "")
-    return f" {elsewhere[similar]}" if similar in elsewhere else nearest(name, options)
+    similar = name if name in hints else next(iter(nearest_of(name, [*options, *hints])), "")
+    return f" {hints[similar]}" if similar in hints else nearest(name, options)
 
 
 def says_its_arguments(kind: type[V]) -> type[V]:

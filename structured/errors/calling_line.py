@@ -21,18 +21,18 @@ class Line(NamedTuple):
     registry: dict[Any, Any]
 
 
-_SKIPPED = {"structured", "asyncio", "functools", "typing"}
+_SKIPPED_MODULES = {"structured", "asyncio", "functools", "typing"}
 """Modules on the stack between the user and a warning; `Extractor[Person](…)` runs through typing, cached properties
 through functools."""
 
-_awaiting: ContextVar[Line | None] = ContextVar("_awaiting", default=None)
+_line_override: ContextVar[Line | None] = ContextVar("_awaiting", default=None)
 _is_silent: ContextVar[bool] = ContextVar("_is_silent", default=False)
 
 
 def calling_line() -> Line:
     """Return the line of the user's program that called the library, or the outermost line."""
     frame = sys._getframe(1)  # noqa: SLF001  as warnings does
-    while frame.f_back is not None and str(frame.f_globals.get("__name__")).partition(".")[0] in _SKIPPED:
+    while frame.f_back is not None and str(frame.f_globals.get("__name__")).partition(".")[0] in _SKIPPED_MODULES:
         frame = frame.f_back
     registry = frame.f_globals.setdefault("__warningregistry__", {})
     return Line(frame.f_code.co_filename, frame.f_lineno, str(frame.f_globals.get("__name__")), registry)
@@ -41,11 +41,11 @@ def calling_line() -> Line:
 @contextmanager
 def warnings_at(line: Line) -> Iterator[None]:
     """Point warnings to a line for the duration of a block, also from other threads."""
-    token = _awaiting.set(line)
+    token = _line_override.set(line)
     try:
         yield
     finally:
-        _awaiting.reset(token)
+        _line_override.reset(token)
 
 
 @contextmanager
@@ -62,7 +62,7 @@ def warn(warning: StructuredWarning) -> None:
     """Give a warning that points to the line of the user's program that called the library."""
     if _is_silent.get():
         return
-    line = _awaiting.get() or calling_line()
+    line = _line_override.get() or calling_line()
     warnings.warn_explicit(warning, None, line.filename, line.number, line.module, line.registry)
 
 

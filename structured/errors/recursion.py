@@ -18,18 +18,18 @@ T = TypeVar("T")
 MAX_FRAMES = 350
 """Frames on a stack, those of the caller included, above which a deep call continues on a new stack."""
 
-_BETWEEN_LOOKS = 8
+_CALLS_BETWEEN_CHECKS = 8
 """Nested calls between two checks of the height of the stack; a check takes longer the higher the stack is."""
 
 
 class _Calls(threading.local):
     """The calls of `deep` functions on the stack of a thread.
 
-    `inside` is the number of nested calls. `abandoned` is set when the caller that waits for a new stack has been
+    `depth` is the number of nested calls. `abandoned` is set when the caller that waits for a new stack has been
     interrupted.
     """
 
-    inside = 0
+    depth = 0
     abandoned: threading.Event | None = None
 
 
@@ -41,28 +41,28 @@ def deep(function: Callable[P, T]) -> Callable[P, T]:
 
     @wraps(function)
     def call(*args: P.args, **options: P.kwargs) -> T:
-        inside = _calls.inside
+        depth = _calls.depth
         if _calls.abandoned is not None and _calls.abandoned.is_set():
             raise KeyboardInterrupt("The caller no longer waits for this.")
-        if inside % _BETWEEN_LOOKS == 0 and _is_high():
+        if depth % _CALLS_BETWEEN_CHECKS == 0 and _is_stack_high():
             return _on_new_stack(function, *args, **options)
-        _calls.inside = inside + 1
+        _calls.depth = depth + 1
         try:
             return function(*args, **options)
         finally:
-            _calls.inside = inside
+            _calls.depth = depth
 
     return call
 
 
 def with_room(function: Callable[P, T], *args: P.args, **options: P.kwargs) -> T:
     """Call a function of another library, whose depth is bounded, on a stack with enough room."""
-    return _on_new_stack(function, *args, **options) if _is_high() else function(*args, **options)
+    return _on_new_stack(function, *args, **options) if _is_stack_high() else function(*args, **options)
 
 
-def _is_high() -> bool:
-    frame, most = sys._getframe(), min(MAX_FRAMES, sys.getrecursionlimit() // 2)  # noqa: SLF001  there is no other way
-    for _ in range(most):
+def _is_stack_high() -> bool:
+    frame, max_frames = sys._getframe(), min(MAX_FRAMES, sys.getrecursionlimit() // 2)  # noqa: SLF001  there is no other way
+    for _ in range(max_frames):
         if frame.f_back is None:
             return False
         frame = frame.f_back

@@ -5,6 +5,7 @@ replaces a field that cannot be pickled: an exception that fails to unpickle mak
 """
 
 import copy
+import json
 import pickle
 import reprlib
 from collections.abc import Iterable
@@ -21,19 +22,19 @@ class Portable(BaseException):
     """An exception that is pickled and copied by its message and fields, not by its constructor's arguments."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _bare, (type(self), self.args), picklable(vars(self))
+        return _without_init, (type(self), self.args), picklable(vars(self))
 
     def __str__(self) -> str:
         """Return the message, with lone surrogates, which cannot be printed, escaped."""
         return super().__str__().encode(errors="backslashreplace").decode()
 
     def __copy__(self) -> Self:
-        twin = _bare(type(self), self.args)
+        twin = _without_init(type(self), self.args)
         vars(twin).update(vars(self))
         return twin
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        memo[id(self)] = twin = _bare(type(self), self.args)
+        memo[id(self)] = twin = _without_init(type(self), self.args)
         vars(twin).update(copy.deepcopy(vars(self), memo))
         return twin
 
@@ -57,7 +58,7 @@ class StandIn:
     shown: str
 
 
-def _bare(kind: type[E], args: tuple[Any, ...]) -> E:
+def _without_init(kind: type[E], args: tuple[Any, ...]) -> E:
     """Return an exception with its arguments, without running `__init__`."""
     return kind.__new__(kind, *args)
 
@@ -78,34 +79,34 @@ def picklable(value: Any) -> Any:
     if survives:
         return value
     kind = f"{type(value).__module__}.{type(value).__qualname__}"
-    return StandInError(message(value), kind) if isinstance(value, Exception) else StandIn(kind, _shown(value))
+    return StandInError(message(value), kind) if isinstance(value, Exception) else StandIn(kind, _repr_of(value))
 
 
-def _shown(value: object) -> str:
+def _repr_of(value: object) -> str:
     try:
         return repr(value)
     except Exception:  # noqa: BLE001  the value's own code may raise anything
         return object.__repr__(value)
 
 
-_SHORT = reprlib.Repr()
-_SHORT.maxstring = _SHORT.maxlong = _SHORT.maxother = 80
+_SHORT_REPR = reprlib.Repr()
+_SHORT_REPR.maxstring = _SHORT_REPR.maxlong = _SHORT_REPR.maxother = 80
 
 
 def shown(value: object) -> str:
     """Return a value as a message shows it: short, and on one line."""
-    return _written(value) or f"of type {type(value).__name__}"
+    return _short_repr(value) or f"of type {type(value).__name__}"
 
 
 def described(value: object) -> str:
     """Return the type of a value and, shortened, its repr."""
-    return "None" if value is None else f"{type(value).__name__} {_written(value) or '…'}"
+    return "None" if value is None else f"{type(value).__name__} {_short_repr(value) or '…'}"
 
 
-def _written(value: object) -> str:
+def _short_repr(value: object) -> str:
     """Return the repr of a value, shortened; "" if it fails."""
     try:
-        return " ".join(_SHORT.repr(value).split())
+        return " ".join(_SHORT_REPR.repr(value).split())
     except Exception:  # noqa: BLE001  the value's own code, or an integer of too many digits
         return ""
 
@@ -147,6 +148,13 @@ def message_in_one_line(error: BaseException) -> str:
     else:
         text = message(error)
     return " ".join(text.split()).removesuffix(".")
+
+
+def fault_of_json(error: Exception) -> str:
+    """Return what is wrong with a line of JSON, and at which column: `Expecting value at column 3`."""
+    if isinstance(error, json.JSONDecodeError):
+        return f"{error.msg.removesuffix(' at')} at column {error.colno}"
+    return message(error)
 
 
 def nearest(name: object, names: Iterable[str]) -> str:

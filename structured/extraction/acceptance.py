@@ -18,9 +18,9 @@ from structured.decoding.strategy import Beams, Search
 from structured.errors import Attempt, BudgetError, PatternError, PromptError, SchemaError
 from structured.errors.values import message
 from structured.extraction.documents.document import id_of
-from structured.extraction.guided_task import GuidedItem, Start
+from structured.extraction.guided_task import AttemptStart, GuidedItem
 from structured.extraction.long_documents import LongDocument
-from structured.extraction.options import Options, Repairs
+from structured.extraction.options import Options, Repair
 from structured.extraction.task import Answer, Item
 from structured.index.index import Index
 from structured.output_types.json_output import rewriting
@@ -33,8 +33,8 @@ from structured.results.merging import Conflicts
 from structured.results.result import Reading, Result, read_answer
 
 
-def rejected_places(rejected: Attempt) -> list[tuple[Steps, str]]:
-    """Return where Pydantic says that an answer is wrong, and why; nothing if it does not say."""
+def rejected_values(rejected: Attempt) -> list[tuple[Steps, str]]:
+    """Return the steps of the values that Pydantic calls wrong, each with its message; none for other errors."""
     if not isinstance(rejected.error, ValidationError):
         return []
     try:
@@ -42,11 +42,14 @@ def rejected_places(rejected: Attempt) -> list[tuple[Steps, str]]:
     except ValueError:  # as nobody sees to with a server
         data = None
     errors = rejected.error.errors(include_url=False, include_context=False)
-    return [(_followed(one["loc"], data), one["msg"]) for one in errors]
+    return [(_steps_in_data(one["loc"], data), one["msg"]) for one in errors]
 
 
-def _followed(location: Collection[str | int], data: Any) -> Steps:
-    """Return the steps of a location; it names branches of unions and functions as well."""
+def _steps_in_data(location: Collection[str | int], data: Any) -> Steps:
+    """Return the steps of a location of Pydantic's in some data, without the names of branches and functions.
+
+    `("pet", "Cat", "age")`, `{"pet": {"age": "x"}}` → `("pet", "age")`
+    """
     steps: Steps = ()
     for step in location:
         if has(data, step):
@@ -56,16 +59,16 @@ def _followed(location: Collection[str | int], data: Any) -> Steps:
 
 def explanation(rejected: Attempt) -> str:
     """Return the part of a prompt that says why an answer was rejected."""
-    faults = [f"{steps_to_path(steps)}: {fault}".removeprefix(": ") for steps, fault in rejected_places(rejected)]
+    faults = [f"{steps_to_path(steps)}: {fault}".removeprefix(": ") for steps, fault in rejected_values(rejected)]
     return f"The answer {rejected.text} was rejected. {'; '.join(faults or [message(rejected.error)])}. Correct it."
 
 
-def accepted(item: Item, candidates: Sequence[Generation], search: Search, repairs: Repairs) -> Answer | None:
-    """Return the answer among candidates; if there is none, the item keeps what the next attempt needs."""
+def accept_candidates(item: Item, candidates: Sequence[Generation], search: Search, repair: Repair) -> Answer | None:
+    """Return the answer among candidates; if validators reject all, prepare the item for the next attempt."""
     answer = _answer_among(item, candidates, search)
     if answer is None and isinstance(item, GuidedItem):
-        item.start = _next_start(item, candidates[0], repairs)
-    elif answer is None and repairs == "told":
+        item.next_start = _start_after_rejection(item, candidates[0], repair)
+    elif answer is None and repair == "told":
         item.feedback = explanation(item.attempts[-1])
     return answer
 
@@ -74,40 +77,40 @@ def result_of(
     item: Item | LongDocument, answer: Answer, options: Options, conflicts: Conflicts = MappingProxyType({})
 ) -> Result[Any]:
     """Return the result for a document."""
-    task, given, value = item.task, item.given, answer.value
-    stated = value if isinstance(value, ParsedAnswer) else None
+    task, input_document, value = item.task, item.input, answer.value
+    parsed = value if isinstance(value, ParsedAnswer) else None
     calibration: Any = options.get("calibration")  # loaded where the options were checked
     calibrate = None if calibration is None else calibration.apply
-    pages, layout = given.document.pages, given.document.layout
+    pages, layout = input_document.document.pages, input_document.document.layout
 
-    def placed(other: Evidence) -> Evidence:
-        other = other if calibrate is None else other.calibrated(calibrate)
-        return on_pages({"": other}, pages, layout)[""]
+    def on_page(evidence: Evidence) -> Evidence:
+        evidence = evidence if calibrate is None else evidence.calibrated(calibrate)
+        return on_pages({"": evidence}, pages, layout)[""]
 
     return Result(
-        id_of(given.source, given.position),
-        given.position,
+        id_of(input_document.original, input_document.position),
+        input_document.position,
         item.document,
-        given.document.metadata,
+        input_document.document.metadata,
         answer.text,
-        missing=() if stated is None else stated.missing,
+        missing=() if parsed is None else parsed.missing,
         attempts=tuple(item.attempts),
-        generations=tuple(answer.generations),
+        generations=tuple(answer.accepted_generations),
         usage=item.usage,
         seconds=item.seconds,
-        conflicts={path: [(value, placed(one)) for value, one in others] for path, others in conflicts.items()},
-        _instance=value if stated is None else stated.value,
+        conflicts={path: [(value, on_page(one)) for value, one in others] for path, others in conflicts.items()},
+        _instance=value if parsed is None else parsed.value,
         source="" if layout is None else layout.source,
-        _unmade=None if stated is None else stated.error,
+        _unmade=None if parsed is None else parsed.error,
         _reading=Reading(
             task.output_type,
-            answer.candidates,
-            answer.kept,
+            answer.confidence_generations,
+            answer.kept_answer,
             pages,
             layout,
             calibrate,
             answer.evidence,
-            stated,
+            parsed,
             lambda: task.provenance,
         ),
     )
@@ -115,14 +118,14 @@ def result_of(
 
 def _answer_among(item: Item, candidates: Sequence[Generation], search: Search) -> Answer | None:
     """Return the answer that candidates give; None if validators reject all of them."""
-    wanted = item.task.output_type
+    output_type = item.task.output_type
     valid: list[tuple[Generation, Any]] = []
     rejected: set[str] = set()
     for generation in candidates:
         if generation.text in rejected:  # particles are often copies
             continue
         fault = item.fault(generation)
-        answer = Attempt(generation.text, ValueError(fault)) if fault else read_answer(wanted, generation.text)
+        answer = Attempt(generation.text, ValueError(fault)) if fault else read_answer(output_type, generation.text)
         if isinstance(answer, Attempt):
             item.attempts.append(answer)
             rejected.add(generation.text)
@@ -135,23 +138,24 @@ def _answer_among(item: Item, candidates: Sequence[Generation], search: Search) 
     text, value = valid[0][0].text, valid[0][1]
     try:
         if len(valid) > 1:
-            text, value = item.task.read_vote(valid)
+            text, value = item.task.elect(valid)
     except Exception as error:  # noqa: BLE001  what is voted on is made by the user's own code
         item.attempts += [Attempt(generation.text, error) for generation, _ in valid]
         return None
-    text = wanted.settled(text)
+    text = output_type.settled(text)
     generations = [generation for generation, _ in valid]
-    sampled = generations if isinstance(search.method, Beams) else candidates  # beams differ, and agree on nothing
-    answer = Answer(text, value, generations, sampled, item.kept)
-    if item.part is None and not wanted.removes_unsupported:
+    is_beam_search = isinstance(search.method, Beams)  # beams differ, and agree on nothing
+    confidence_generations = generations if is_beam_search else candidates
+    answer = Answer(text, value, generations, confidence_generations, item.kept_answer)
+    if item.part is None and not output_type.removes_unsupported:
         return answer
-    evidence = attribute(wanted, item.document, text, sampled, item.kept)
-    if wanted.removes_unsupported:
-        return _supported(item, answer, evidence)
+    evidence = attribute(output_type, item.document, text, confidence_generations, item.kept_answer)
+    if output_type.removes_unsupported:
+        return _without_unsupported_values(item, answer, evidence)
     return answer._replace(evidence=evidence)
 
 
-def _supported(item: Item, answer: Answer, evidence: Mapping[str, Evidence]) -> Answer | None:
+def _without_unsupported_values(item: Item, answer: Answer, evidence: Mapping[str, Evidence]) -> Answer | None:
     """Return an answer without what its document does not have, or not as often; None if validators reject that."""
     output_type, value = item.task.output_type, answer.value
 
@@ -171,26 +175,26 @@ def _supported(item: Item, answer: Answer, evidence: Mapping[str, Evidence]) -> 
     return answer._replace(text=text, value=value, evidence=evidence)
 
 
-def _next_start(item: GuidedItem, generation: Generation, repairs: Repairs) -> Start:
+def _start_after_rejection(item: GuidedItem, generation: Generation, repair: Repair) -> AttemptStart:
     """Return the start of the next attempt: what was not rejected is kept, where that is known."""
-    task, wanted, text = item.task, item.task.output_type, generation.text
-    rejected = next((one for one in reversed(item.attempts) if one.text == text), None)
-    if repairs == "whole" or rejected is None or wanted.root is None:
-        return item.first
-    places = {steps for steps, _ in rejected_places(rejected)}
-    if not places or () in places or not accepts_text(item.index.automaton, text):
-        return item.first
-    outermost = {one for one in places if not any(one[:depth] in places for depth in range(len(one)))}
-    found = {steps: (start, end) for steps, start, end in spans(text) if steps in outermost}
+    task, output_type, text = item.task, item.task.output_type, generation.text
+    rejected = next((attempt for attempt in reversed(item.attempts) if attempt.text == text), None)
+    if repair == "whole" or rejected is None or output_type.root is None:
+        return item.whole_start
+    wrong = {steps for steps, _ in rejected_values(rejected)}
+    if not wrong or () in wrong or not accepts_text(item.index.automaton, text):
+        return item.whole_start
+    outermost = {steps for steps in wrong if not any(steps[:depth] in wrong for depth in range(len(steps)))}
+    spans_to_rewrite = {steps: (start, end) for steps, start, end in spans(text) if steps in outermost}
     try:
-        automaton = rewriting(wanted, text, found, item.document)
+        automaton = rewriting(output_type, text, spans_to_rewrite, item.document)
         if automaton is None:
-            return item.first
-        index = Index(automaton, task.model.vocabulary, table=item.index.table, name=wanted.name)  # with its masks
-        healed = item.first.healed
-        if repairs == "told":
-            healed = task.with_instructions(explanation(rejected)).healed(item.given.conversation, index)
-        kept = KeptAnswer(sureness(wanted, generation, item.kept), frozenset(found))
-        return task.start(index, healed, item.max_tokens, kept)
+            return item.whole_start
+        index = Index(automaton, task.model.vocabulary, table=item.index.table, name=output_type.name)  # with its masks
+        healed = item.whole_start.healed
+        if repair == "told":
+            healed = task.with_instructions(explanation(rejected)).healed(item.input.conversation, index)
+        kept = KeptAnswer(sureness(output_type, generation, item.kept_answer), frozenset(spans_to_rewrite))
+        return task.attempt_start(index, healed, item.max_tokens, kept)
     except (SchemaError, PatternError, PromptError, BudgetError):
-        return item.first
+        return item.whole_start

@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import timedelta
 from importlib import import_module
-from threading import Event as Flag
+from threading import Event as ThreadEvent
 from threading import Lock, Thread
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from structured.decoding.requests import Generation
 from structured.errors import BudgetWarning, ModelError, RepetitionWarning, StructuredError
@@ -43,11 +43,11 @@ from structured.results.result import Result
 if TYPE_CHECKING:
     from rich.table import Table
 
-MAX_NAMED = 10
-"""Documents whose numbers a warning lists."""
+MAX_LISTED_POSITIONS = 10
+"""The most positions of documents that a warning lists."""
 
 
-class _Incomplete(NamedTuple):
+class _IncompleteAnswer(NamedTuple):
     """An answer that may be incomplete: where, of which task, and whether the model's context was what limited it."""
 
     position: int
@@ -55,7 +55,7 @@ class _Incomplete(NamedTuple):
     is_by_context: bool
 
 
-def _of_limits(answers: Sequence[_Incomplete], total: int | None) -> BudgetWarning:
+def _budget_warning(answers: Sequence[_IncompleteAnswer], total: int | None) -> BudgetWarning:
     """Return the warning about answers that were shortened to fit a limit."""
     task = answers[0].task
     by_limit = [one.position for one in answers if not one.is_by_context]
@@ -73,23 +73,28 @@ def _of_limits(answers: Sequence[_Incomplete], total: int | None) -> BudgetWarni
     return BudgetWarning(" ".join(sentences), documents=[one.position for one in answers])
 
 
+_OPTION_TO_ALLOW = {"documents": "repetition=Repetition(stop=False)", "rows": "stop_repetition=False"}
+"""The option that allows repetition, of `extract_batch`, and of the processor of logits, whose batches have rows."""
+
+
 def repetition_warning(
     positions: Sequence[int],
     total: int | None,
     limits: Iterable[str],
+    fields: Sequence[str] = (),
     *,
-    noun: str = "documents",
-    option: str = "repetition=Repetition(stop=False)",
+    noun: Literal["documents", "rows"] = "documents",
 ) -> RepetitionWarning:
-    """Return the warning about answers that repeated themselves.
+    """Return the warning about answers that repeated themselves, in fields by their paths, as far as these are known.
 
-    `limits` say how their types limit that, and `option` allows it.
+    `limits` say how their types limit that.
     """
     what, _, it_is = _subject(positions, total, noun)
-    allowed = f"Describe what the answer is to hold, or allow repetition with {option}."
+    allowed = f"Describe what the answer is to hold, or allow repetition with {_OPTION_TO_ALLOW[noun]}."
     advice = " ".join((*filter(None, dict.fromkeys(limits)), allowed))
-    problem = f"{what} repeated the same text until that was ended; {it_is} valid but may be incomplete"
-    return RepetitionWarning(f"{problem}. {advice}", documents=positions)
+    where = f" in {', '.join(fields)}" if fields else ""
+    problem = f"{what} repeated the same text{where} until that was ended; {it_is} valid but may be incomplete"
+    return RepetitionWarning(f"{problem}. {advice}", documents=positions, fields=fields)
 
 
 def _sentence(positions: Sequence[int], total: int | None, limit: str, remedy: str) -> str:
@@ -101,12 +106,12 @@ def _subject(positions: Sequence[int], total: int | None, noun: str = "documents
     """Return the answers for some documents or rows as the subject of a sentence, with the verb and a pronoun."""
     if total == 1:
         return "The answer", "was", "it is"
-    named = ", ".join(map(str, positions[:MAX_NAMED]))
-    more = ", …" if len(positions) > MAX_NAMED else ""
-    return f"The answers for {len(positions):,}{of_all(total)} {noun} ({named}{more})", "were", "they are"
+    listed = ", ".join(map(str, positions[:MAX_LISTED_POSITIONS]))
+    more = ", …" if len(positions) > MAX_LISTED_POSITIONS else ""
+    return f"The answers for {len(positions):,}{of_total(total)} {noun} ({listed}{more})", "were", "they are"
 
 
-def of_all(total: int | None) -> str:
+def of_total(total: int | None) -> str:
     """Return ` of 5`, where it is known how many documents there are."""
     return "" if total is None else f" of {total:,}"
 
@@ -120,20 +125,21 @@ class BatchState:
         done: The number of documents that have a result, with a value or an error.
         failed: The number of those that have an error.
         tokens: The tokens of all texts written.
-        before: The number of documents that were passed over, since an earlier call had done them.
-        stopped: The error of the model, if it failed.
+        skipped: The number of documents that were passed over, since an earlier call had done them.
+        model_error: The error of the model, if it failed.
     """
 
     def __init__(self, total: int | None = None) -> None:
         self.total = total
-        self.read = self.done = self.failed = self.tokens = self.before = 0
-        self.stopped: Exception | None = None
+        self.read = self.done = self.failed = self.tokens = self.skipped = 0
+        self.model_error: Exception | None = None
         self._started = perf_counter()
         self._batch = next(BATCH_NUMBERS)
         self._listeners: list[Listener] = []
         self._results: list[Result[Any]] = []  # that have not been handed out
-        self._shortened: list[_Incomplete] = []
-        self._repetitive: list[_Incomplete] = []
+        self._shortened: list[_IncompleteAnswer] = []
+        self._repetitive: list[_IncompleteAnswer] = []
+        self._repeated_fields: frozenset[str] = frozenset()
 
     @contextmanager
     def observed(self, observe: Listener | None) -> Iterator[None]:
@@ -150,7 +156,7 @@ class BatchState:
             error = raised
             raise
         finally:
-            self._tell(lambda: BatchEnded(self.progress, error or self.stopped, batch=self._batch))
+            self._tell(lambda: BatchEnded(self.progress, error or self.model_error, batch=self._batch))
 
     def _tell(self, make: Callable[[], Event]) -> None:
         """Call each listener with an event, which is made if there is one; one that raises is not called again."""
@@ -164,23 +170,23 @@ class BatchState:
                 self._listeners.remove(listener)
                 raise
 
-    def start(self, position: int, task: Task, given: DocumentLike) -> None:
+    def start_document(self, position: int, task: Task, document: DocumentLike) -> None:
         """Count a document that will be answered next."""
         self.read += 1
-        facts = task.output_type.name, task.model.name, task.model.has_chat_template
-        self._tell(lambda: DocumentStarted(position, id_of(given, position), *facts, batch=self._batch))
+        names = task.output_type.name, task.model.name, task.model.has_chat_template
+        self._tell(lambda: DocumentStarted(position, id_of(document, position), *names, batch=self._batch))
 
-    def pass_over(self) -> None:
+    def skip_document(self) -> None:
         """Count a document that an earlier call has done."""
-        self.before += 1
+        self.skipped += 1
         if self.total is not None:
             self.total -= 1
 
     @contextmanager
-    def written(self, item: Item, attempt: int, candidates: Sequence[Generation]) -> Iterator[None]:
-        """Count the texts of an attempt, and report it when they have been read inside, whatever that raises."""
+    def attempt_written(self, item: Item, attempt: int, candidates: Sequence[Generation]) -> Iterator[None]:
+        """Count the texts of an attempt, and report it after the block, in which validators read the texts."""
         self.tokens += sum(one.written_tokens for one in candidates)
-        kept, prompt_tokens, rejected, time = item.kept, item.prompt_tokens, len(item.attempts), perf_counter()
+        kept, prompt_tokens, rejected, time = item.kept_answer, item.prompt_tokens, len(item.attempts), perf_counter()
         try:
             yield
         finally:
@@ -199,18 +205,21 @@ class BatchState:
                 )
             )
 
-    def accept(self, item: Item | LongDocument, result: Result[Any], *, shortened: bool, repetitive: bool) -> None:
-        """Take the result of a document; its answer may have been shortened, or led out of a repetition."""
-        answer = _Incomplete(item.position, item.task, item.is_limited_by_context)
+    def add_result(
+        self, item: Item | LongDocument, result: Result[Any], *, shortened: bool, repeated_fields: frozenset[str]
+    ) -> None:
+        """Add the result of a document; its answer may have been shortened, or have repeated itself in some fields."""
+        answer = _IncompleteAnswer(item.position, item.task, item.is_limited_by_context)
         if shortened:
             self._shortened.append(answer)
-        if repetitive:
+        if repeated_fields:
             self._repetitive.append(answer)
+            self._repeated_fields |= repeated_fields
         self._finish(result, shortened=shortened)
 
-    def fail(self, position: int, given: DocumentLike, error: StructuredError) -> None:
-        """Take the error of a document."""
-        self._finish(failed_result(position, given, error), shortened=False)
+    def add_failure(self, position: int, document: DocumentLike, error: StructuredError) -> None:
+        """Add the error of a document."""
+        self._finish(failed_result(position, document, error), shortened=False)
 
     def _finish(self, result: Result[Any], *, shortened: bool) -> None:
         self._results.append(result)
@@ -218,8 +227,8 @@ class BatchState:
         self.failed += result.error is not None
         self._tell(lambda: DocumentDone(result.position, result, shortened, self.progress, batch=self._batch))
 
-    def take(self) -> list[Result[Any]]:
-        """Hand out the results that are there."""
+    def take_results(self) -> list[Result[Any]]:
+        """Return the results that were added since the last call."""
         results, self._results = self._results, []
         return results
 
@@ -228,13 +237,13 @@ class BatchState:
         """How far it has come until now."""
         return Progress(self.total, self.read, self.done, self.failed, self.tokens, perf_counter() - self._started)
 
-    def stopped_error(self) -> StructuredError | None:
-        """Return the error of the model as that of a document that was not finished; None if it did not fail."""
-        stopped = self.stopped
+    def error_of_unfinished(self) -> StructuredError | None:
+        """Return the error of the documents that are not finished since the model failed; None if it did not."""
+        stopped = self.model_error
         if stopped is None or isinstance(stopped, StructuredError):
             return stopped
         error = ModelError(
-            f"The model failed after {self.done:,}{of_all(self.total)} documents: {type(stopped).__name__}: "
+            f"The model failed after {self.done:,}{of_total(self.total)} documents: {type(stopped).__name__}: "
             f"{message(stopped)}. Fix that, and run the remaining documents."
         )
         error.__cause__ = stopped
@@ -245,81 +254,84 @@ class BatchState:
         finished = self.done - self.failed
         if finished:
             error.add_note(
-                f"{finished:,}{of_all(self.total)} documents were finished, and their results are lost with this. "
+                f"{finished:,}{of_total(self.total)} documents were finished, and their results are lost with this. "
                 "`extract_results` hands out each result as soon as it is there, and `write_results` keeps it."
             )
 
     def warn(self) -> None:
         """Warn once of all answers that were shortened to fit a limit, and once of all that repeated themselves."""
         if self._shortened:
-            warn(_of_limits(sorted(self._shortened, key=lambda one: one.position), self.total))
+            warn(_budget_warning(sorted(self._shortened, key=lambda one: one.position), self.total))
         if self._repetitive:
             answers = sorted(self._repetitive, key=lambda one: one.position)
             limits = (one.task.output_type.how_to_limit for one in answers)
-            warn(repetition_warning([one.position for one in answers], self.total, limits))
+            fields = sorted(filter(None, self._repeated_fields))
+            warn(repetition_warning([one.position for one in answers], self.total, limits, fields))
 
 
-def failed_result(position: int, given: DocumentLike, error: StructuredError) -> Result[Any]:
+def failed_result(position: int, document: DocumentLike, error: StructuredError) -> Result[Any]:
     """Return the result of a document that has an error."""
-    document = outline(given)
-    text = document.text if isinstance(document.text, str) else ""
+    outlined = outline(document)
+    text = outlined.text if isinstance(outlined.text, str) else ""
     attempts = tuple(getattr(error, "attempts", ()))
-    return Result(id_of(given, position), position, text, document.metadata, error=error, attempts=attempts)
+    return Result(id_of(document, position), position, text, outlined.metadata, error=error, attempts=attempts)
 
 
-PATIENCE = 2.0
+SECONDS_BEFORE_BAR = 2.0
 """Seconds before a bar appears that nobody asked for."""
 
-INTERVAL = 0.25
+SECONDS_BETWEEN_BARS = 0.25
 """Seconds between two looks at the state."""
 
-LINE_INTERVAL = 10.0
+SECONDS_BETWEEN_LINES = 10.0
 """Seconds between two lines, where there is no bar."""
 
-_SHOWING = Lock()
-"""Held while there is a bar: those of two batches at once would write over each other."""
+_BAR_LOCK = Lock()
+"""The lock that a batch holds while it shows a bar: two bars would write over each other."""
 
 
 @contextmanager
 def showing(state: BatchState, progress: bool | None) -> Iterator[None]:
     """Show the progress of a batch while it is under way; by None, only where a person may be waiting."""
-    several = state.total is None or state.total > 1
-    wanted = state.total != 0 if progress else progress is None and several and (_notebook() or is_terminal())
-    if not wanted or not _SHOWING.acquire(blocking=False):
+    has_several = state.total is None or state.total > 1
+    is_shown = state.total != 0 if progress else progress is None and has_several and (_is_notebook() or is_terminal())
+    if not is_shown or not _BAR_LOCK.acquire(blocking=False):
         yield
         return
-    over = Flag()
-    thread = Thread(name="progress", target=_show, args=(state, over, 0.0 if progress else PATIENCE), daemon=True)
+    finished = ThreadEvent()
+    thread = Thread(
+        name="progress", target=_show, args=(state, finished, 0.0 if progress else SECONDS_BEFORE_BAR), daemon=True
+    )
     try:
         thread.start()
         yield
     finally:
-        over.set()
+        finished.set()
         thread.join()
-        _SHOWING.release()
+        _BAR_LOCK.release()
 
 
-def _show(state: BatchState, over: Flag, patience: float) -> None:
+def _show(state: BatchState, finished: ThreadEvent, patience: float) -> None:
     """Show a state again and again until it is over."""
-    if over.wait(patience):
+    if finished.wait(patience):
         return
     try:
         with ExitStack() as stack:
             display: Callable[[Progress], None] = _write_line
-            interval = LINE_INTERVAL
-            if _notebook():
-                display, interval = _cell(), INTERVAL
+            interval = SECONDS_BETWEEN_LINES
+            if _is_notebook():
+                display, interval = _notebook_bar(), SECONDS_BETWEEN_BARS
             elif is_terminal():
-                display, interval = _live(stack), INTERVAL
+                display, interval = _terminal_bar(stack), SECONDS_BETWEEN_BARS
             display(state.progress)
-            while not over.wait(interval):
+            while not finished.wait(interval):
                 display(state.progress)
             display(state.progress)
     except (OSError, ValueError):  # stderr was closed: there is nobody to see it
         return
 
 
-def _live(stack: ExitStack) -> Callable[[Progress], None]:
+def _terminal_bar(stack: ExitStack) -> Callable[[Progress], None]:
     """Return a bar at the foot of the terminal, which leaves nothing behind; what is printed meanwhile is above it."""
     from rich.console import Console
     from rich.live import Live
@@ -330,7 +342,7 @@ def _live(stack: ExitStack) -> Callable[[Progress], None]:
     return lambda progress: live.update(_bar(progress), refresh=True)
 
 
-def _cell() -> Callable[[Progress], None]:
+def _notebook_bar() -> Callable[[Progress], None]:
     """Return a bar in the output of a notebook's cell, where it stays as it was at the end."""
     from rich.text import Text
 
@@ -340,7 +352,7 @@ def _cell() -> Callable[[Progress], None]:
 
 def _write_line(progress: Progress) -> None:
     if sys.stderr:  # a program without a console has none
-        sys.stderr.write(f"{', '.join(_facts(progress))}\n")
+        sys.stderr.write(f"{', '.join(_progress_facts(progress))}\n")
         sys.stderr.flush()
 
 
@@ -351,7 +363,7 @@ def _bar(progress: Progress) -> "Table":
 
     row = Table.grid(padding=(0, 2, 0, 0))
     row.add_column(max_width=30)  # which gives way where the terminal is narrow
-    done, *facts = _facts(progress)
+    done, *facts = _progress_facts(progress)
     for _ in (done, *facts):
         row.add_column(no_wrap=True)
     styled = [Text(fact, style="red" if fact.endswith("failed") else "dim") for fact in facts]
@@ -359,23 +371,23 @@ def _bar(progress: Progress) -> "Table":
     return row
 
 
-def _facts(progress: Progress) -> list[str]:
-    """Return what there is to tell: documents, failures, what is done in a second, and the time left or taken."""
+def _progress_facts(progress: Progress) -> list[str]:
+    """Return the parts of a bar or line: `["5/9 documents", "1 failed", "2.0 documents/s", "0:00:02 left"]`."""
     done, failed, total, seconds = progress.done, progress.failed, progress.total, max(progress.seconds, 1e-3)
-    written = done - failed  # most failures take no time
+    answered = done - failed  # most failures take no time
     facts = [f"{done:,} documents" if total is None else f"{done:,}/{total:,} documents"]
     if failed:
         facts.append(f"{failed:,} failed")
-    if written:
-        facts.append(f"{written / seconds:,.1f} documents/s")
+    if answered:
+        facts.append(f"{answered / seconds:,.1f} documents/s")
     if progress.tokens:
         facts.append(f"{progress.tokens / seconds:,.0f} tokens/s")
     if total is None:
         facts.append(_clock(seconds))
     elif done == total:
         facts.append(f"{_clock(seconds)} in all")
-    elif written:
-        facts.append(f"{_clock(seconds / written * (total - done))} left")
+    elif answered:
+        facts.append(f"{_clock(seconds / answered * (total - done))} left")
     return facts
 
 
@@ -391,7 +403,7 @@ def is_terminal() -> bool:
         return False
 
 
-def _notebook() -> bool:
+def _is_notebook() -> bool:
     """Tell whether this is a cell of a notebook, as rich does: IPython is there, and its shell is that of a kernel."""
     ipython = sys.modules.get("IPython")
     shell = None if ipython is None else ipython.get_ipython()

@@ -8,7 +8,7 @@ from structured.errors.calling_line import in_thread
 from structured.errors.values import shown
 from structured.extraction.documents.document import AsyncDocuments, Documents
 from structured.extraction.extractor import Extractor
-from structured.extraction.options import Errors, Options
+from structured.extraction.options import ErrorPolicy, Options
 from structured.extraction.prompts import TextOrChat
 from structured.output_types.json_schema import JsonSchema
 from structured.output_types.output_type import OutputType
@@ -67,7 +67,7 @@ def extract_batch(
     output_type: object,
     documents: Documents,
     *,
-    errors: Errors = ...,
+    errors: ErrorPolicy = ...,
     progress: bool | None = ...,
     **options: Unpack[Options],
 ) -> list[Any]: ...
@@ -75,7 +75,7 @@ def extract_batch(
     output_type: object,
     documents: Documents,
     *,
-    errors: Errors = "raise",
+    errors: ErrorPolicy = "raise",
     progress: bool | None = None,
     **options: Unpack[Options],
 ) -> list[Any]:
@@ -168,7 +168,7 @@ async def aextract_batch(
     output_type: object,
     documents: AsyncDocuments,
     *,
-    errors: Errors = ...,
+    errors: ErrorPolicy = ...,
     progress: bool | None = ...,
     **options: Unpack[Options],
 ) -> list[Any]: ...
@@ -176,7 +176,7 @@ async def aextract_batch(
     output_type: object,
     documents: AsyncDocuments,
     *,
-    errors: Errors = "raise",
+    errors: ErrorPolicy = "raise",
     progress: bool | None = None,
     **options: Unpack[Options],
 ) -> list[Any]:
@@ -187,8 +187,8 @@ async def aextract_batch(
     from structured.extraction.documents.async_documents import readable  # with asyncio
 
     check_order("aextract_batch", output_type, documents)
-    async with readable(documents) as given:
-        return await in_thread(lambda: extract_batch(output_type, given, errors=errors, progress=progress, **options))
+    async with readable(documents) as texts:
+        return await in_thread(lambda: extract_batch(output_type, texts, errors=errors, progress=progress, **options))
 
 
 @overload

@@ -22,7 +22,7 @@ from structured.extraction.extractor import Extractor
 from structured.extraction.guided_task import GuidedItem, GuidedTask
 from structured.extraction.options import Options, checked_options
 from structured.extraction.prompts import TextOrChat
-from structured.extraction.task import Given
+from structured.extraction.task import InputDocument
 from structured.index.compilation import save_learned
 from structured.models import LanguageModel
 from structured.models import checked_calls as calls
@@ -34,10 +34,10 @@ T = TypeVar("T")
 MAX_VALUES = 1_000
 """Texts that are scored for one type."""
 
-MAX_BYTES = 10_000
+MAX_VALUE_BYTES = 10_000
 """Of one of them."""
 
-MAX_ROWS = 64
+MAX_SCORED_TOGETHER = 64
 """Texts that are scored side by side."""
 
 _END = -1
@@ -90,7 +90,7 @@ def classify(output_type: object, text: TextOrChat, **options: Unpack[Options]) 
         GenerationError: Validators rejected every value.
         ModelError: The model rules out every value.
     """
-    checked: Options = {**checked_options(options, "classify"), "max_tokens": MAX_BYTES}
+    checked: Options = {**checked_options(options, "classify"), "max_tokens": MAX_VALUE_BYTES}
     extractor = Extractor[Any](output_type, **checked)
     task = extractor.task
     if not isinstance(task, GuidedTask):
@@ -98,13 +98,13 @@ def classify(output_type: object, text: TextOrChat, **options: Unpack[Options]) 
             f"classify needs the scores that a model gives to each value, and {task.model.name} is a server, which "
             "gives texts. Use extract, or a model that runs here."
         )
-    item = task.prepared(Given.read(0, text, "the text"))
+    item = task.prepared(InputDocument.read(0, text, "the text"))
     name, index = task.output_type.name, item.index
-    texts = list(_texts(index.automaton, name))
-    read = [read_answer(extractor.task.output_type, one) for one in texts]
-    accepted = [(one, value) for one, value in zip(texts, read, strict=True) if not isinstance(value, Attempt)]
+    texts = list(_accepted_texts(index.automaton, name))
+    answers = [read_answer(extractor.task.output_type, one) for one in texts]
+    accepted = [(one, value) for one, value in zip(texts, answers, strict=True) if not isinstance(value, Attempt)]
     if not accepted:
-        raise GenerationError([one for one in read if isinstance(one, Attempt)])
+        raise GenerationError([one for one in answers if isinstance(one, Attempt)])
     scores = _log_probabilities(task.model, item, [one for one, _ in accepted])
     save_learned(index)
     if not np.isfinite(scores).any():
@@ -113,36 +113,36 @@ def classify(output_type: object, text: TextOrChat, **options: Unpack[Options]) 
             f"{model} rules out every value of {name}, so that none is more probable than another. Ask a model that "
             f"gives scores to values; a ScriptedModel writes one, such as {accepted[0][0]!r}."
         )
-    shares, total = log_softmax(scores)
+    log_shares, log_total = log_softmax(scores)
     probabilities: dict[Any, float] = {}
-    for place in np.argsort(-shares, kind="stable").tolist():
-        value = accepted[place][1]
+    for position in np.argsort(-log_shares, kind="stable").tolist():
+        value = accepted[position][1]
         try:
-            probabilities[value] = min(probabilities.get(value, 0.0) + float(np.exp(shares[place])), 1.0)
+            probabilities[value] = min(probabilities.get(value, 0.0) + float(np.exp(log_shares[position])), 1.0)
         except TypeError as error:
             remedy = "Ask for values such as str, int or an Enum, or for frozen models."
             raise SchemaError(f"{shown(value)} has no hash", remedy=remedy) from error
-    alike = {type(value) for _, value in accepted if value in (0, 1)}
-    if len(alike) > 1:
+    types_of_0_and_1 = {type(value) for _, value in accepted if value in (0, 1)}
+    if len(types_of_0_and_1) > 1:
         remedy = "Ask for values that differ in more than their types, such as texts."
         raise SchemaError(f"{name} has values that Python calls equal, such as 1 and True", remedy=remedy)
     ranked = dict(sorted(probabilities.items(), key=lambda pair: -pair[1]))
-    return Classification(next(iter(ranked)), ranked, min(float(np.exp(total)), 1.0))
+    return Classification(next(iter(ranked)), ranked, min(float(np.exp(log_total)), 1.0))
 
 
-def _texts(automaton: Automaton, name: str) -> Iterator[str]:
+def _accepted_texts(automaton: Automaton, name: str) -> Iterator[str]:
     """Yield all texts that an automaton accepts. Raises SchemaError where there are too many."""
-    found = 0
-    waiting = [(automaton.start, b"")]
-    while waiting:
-        state, text = waiting.pop()
+    count = 0
+    stack = [(automaton.start, b"")]
+    while stack:
+        state, text = stack.pop()
         if automaton.accepts(state):
-            found += 1
+            count += 1
             yield text.decode()
         automaton.expand(state)
         row = automaton.table[state][:ROW_COMPLETE]
-        waiting += [(int(row[byte]), text + bytes((byte,))) for byte in np.flatnonzero(row > DEAD)[::-1].tolist()]
-        if found > MAX_VALUES or len(waiting) > 256 * MAX_VALUES or len(text) > MAX_BYTES:
+        stack += [(int(row[byte]), text + bytes((byte,))) for byte in np.flatnonzero(row > DEAD)[::-1].tolist()]
+        if count > MAX_VALUES or len(stack) > 256 * MAX_VALUES or len(text) > MAX_VALUE_BYTES:
             raise SchemaError(
                 f"{name} has more than {MAX_VALUES:,} values, or very long ones",
                 remedy="Classify by a Literal, an Enum or bool, in the default whitespace; or use extract.",
@@ -151,19 +151,19 @@ def _texts(automaton: Automaton, name: str) -> Iterator[str]:
 
 def _log_probabilities(model: LanguageModel, item: GuidedItem, texts: Sequence[str]) -> NDArray[np.float64]:
     """Return the log-probability that a model gives to each text as the answer, shape (texts,)."""
-    spelled = [item.index.forced.spelled(item.start.healed.begun + text.encode()) for text in texts]
-    longest, left = max(map(len, spelled)), item.start.guide.tokens_left
-    if longest > left:
+    spelled = [item.index.forced.spelled(item.next_start.healed.begun + text.encode()) for text in texts]
+    longest, tokens_left = max(map(len, spelled)), item.next_start.guide.tokens_left
+    if longest > tokens_left:
         raise PromptError(
-            f"A value takes {longest:,} tokens, and the prompt leaves {left:,} of the context of {model.name}. Shorten "
-            "the text, or use a model with a longer context."
+            f"A value takes {longest:,} tokens, and the prompt leaves {tokens_left:,} of the context of {model.name}. "
+            "Shorten the text, or use a model with a longer context."
         )
     if any(one == other[: len(one)] for one, other in itertools.pairwise(sorted(spelled))):
         spelled = [(*one, _END) for one in spelled]  # one text begins another, so that its end has to be scored too
     ordered = sorted(set(spelled))
     scores: dict[tuple[int, ...], float] = {}
-    for first in range(0, len(ordered), MAX_ROWS):
-        scores |= _scores(model, item.start.healed.prompt, ordered[first : first + MAX_ROWS])
+    for start in range(0, len(ordered), MAX_SCORED_TOGETHER):
+        scores |= _scores(model, item.next_start.healed.prompt, ordered[start : start + MAX_SCORED_TOGETHER])
     return np.array([scores.get(one, -np.inf) for one in spelled])
 
 
@@ -176,13 +176,13 @@ def _scores(
     batch, logits = calls.prefill(model, [prompt])
     while rows:
         length = len(rows[0])
-        shares = {beginning: log_softmax(to_host(logits[row]))[0] for row, beginning in enumerate(rows)}
-        longer = sorted({one[: length + 1] for one in texts if len(one) > length and one[:length] in shares})
-        for one in longer:
+        log_shares = {prefix: log_softmax(to_host(logits[row]))[0] for row, prefix in enumerate(rows)}
+        extended = sorted({one[: length + 1] for one in texts if len(one) > length and one[:length] in log_shares})
+        for one in extended:
             token_ids = list(model.vocabulary.end_token_ids) if one[-1] == _END else [one[-1]]
-            scores[one] = scores[one[:-1]] + float(np.logaddexp.reduce(shares[one[:-1]][token_ids]))
-        begun = {one[: length + 1] for one in texts if len(one) > length + 1}
-        unfinished = [one for one in longer if one in begun and scores[one] > -np.inf]
+            scores[one] = scores[one[:-1]] + float(np.logaddexp.reduce(log_shares[one[:-1]][token_ids]))
+        prefixes = {one[: length + 1] for one in texts if len(one) > length + 1}
+        unfinished = [one for one in extended if one in prefixes and scores[one] > -np.inf]
         if unfinished:
             batch.select([rows.index(one[:-1]) for one in unfinished])
             logits = calls.forward(model, batch, [[one[-1]] for one in unfinished])

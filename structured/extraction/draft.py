@@ -16,7 +16,7 @@ from structured.errors import Attempt, BudgetWarning, GenerationError, PromptErr
 from structured.errors.arguments import count
 from structured.errors.calling_line import warn
 from structured.errors.values import described
-from structured.extraction.guided_task import GuidedTask, Start
+from structured.extraction.guided_task import AttemptStart, GuidedTask
 from structured.extraction.options import Options, checked_options, search_of, with_defaults
 from structured.extraction.prompts import check_characters
 from structured.index.compilation import save_learned
@@ -30,12 +30,12 @@ from structured.output_types.output_type import OutputType, check_interface
 from structured.results.result import read_answer
 
 
-class IncrementalText(WrappedModel):
+class IncrementalModel(WrappedModel):
     """A wrapped model for successive texts, each of which begins with the text before it."""
 
     def __init__(self, model: LanguageModel) -> None:
         super().__init__(model)
-        self._batch: IncrementalBatch | None = None
+        self._kept_batch: IncrementalBatch | None = None
 
     def prefill(
         self,
@@ -46,17 +46,17 @@ class IncrementalText(WrappedModel):
     ) -> "tuple[IncrementalBatch, Logits]":
         """Read the new part of the only prompt."""
         (prompt,) = prompts
-        text, self._batch = self._batch, None  # nothing is kept if the model fails
-        logits = None if text is None else text.read_on(prompt, window)
-        if text is None or logits is None:
+        kept_batch, self._kept_batch = self._kept_batch, None  # nothing is kept if the model fails
+        logits = None if kept_batch is None else kept_batch.read_new_part(prompt, window)
+        if kept_batch is None or logits is None:
             batch, logits = self.model.prefill([prompt], window=window)
-            text = IncrementalBatch(batch, list(prompt), logits)
-        self._batch = text
-        return text, logits
+            kept_batch = IncrementalBatch(batch, list(prompt), logits)
+        self._kept_batch = kept_batch
+        return kept_batch, logits
 
 
 class IncrementalBatch(DecodingBatch):
-    """The text of an `IncrementalText`, with its tokens."""
+    """The text of an `IncrementalModel`, with its tokens."""
 
     is_ragged = True
 
@@ -66,7 +66,7 @@ class IncrementalBatch(DecodingBatch):
         self.logits = logits
         """The logits of the last pass, without the rolled-back ones; shape (1, width) or (1, places, width)."""
 
-    def read_on(self, prompt: Sequence[int], window: int) -> Logits | None:
+    def read_new_part(self, prompt: Sequence[int], window: int) -> Logits | None:
         """Read the new part of a prompt; return None if it does not begin with this text."""
         count = len(self.token_ids)
         if list(prompt[:count]) != self.token_ids or (len(prompt) == count and window):
@@ -134,20 +134,20 @@ class Draft:
         """
         self._options = with_defaults(checked_options(options, "draft"))
         self._search = search_of(self._options)
-        self._model = IncrementalText(load_model(self._options.get("model")))
+        self._model = IncrementalModel(load_model(self._options.get("model")))
         self._text = ""
         self._tokens: list[int] = []
-        self._settled = 0
+        self._settled_token_count = 0
         """How many of the tokens stay: those up to the last answer, which the model has mostly read."""
-        self._untold = ""
+        self._untokenised_text = ""
         """The end of the text, of which there are no tokens yet."""
-        self._asked = 0
+        self._answer_count = 0
         self._values: dict[str, Any] = {}
         if isinstance(text, str):
             self.append(text)
         else:
             self._tokens = calls.encode(self._model, text)
-            self._settled = len(self._tokens)
+            self._settled_token_count = len(self._tokens)
 
     @property
     def text(self) -> str:
@@ -184,7 +184,7 @@ class Draft:
             raise PromptError(f"A draft gets text, not {described(text)}. Write it as text: str(…).")
         check_characters(text, "The text of the draft")
         self._text += text
-        self._untold += text
+        self._untokenised_text += text
 
     @overload
     def ask(self, output_type: type[T] | OutputType[T], *, name: str | None = ..., max_tokens: int = ...) -> T: ...
@@ -208,39 +208,39 @@ class Draft:
         """
         if name in self._values:
             raise ValueError(f"The draft has a value {name!r} already. Give each answer a name of its own.")
-        wanted = part_of(output_type, "The type")
+        resolved_type = part_of(output_type, "The type")
         cache = self._options["cache"]
-        check_interface(wanted)
+        check_interface(resolved_type)
         if max_tokens is None:
             max_tokens = self._options["max_tokens"]
-        document = self._text if wanted.depends_on_document else None
-        index = compile_type(wanted, self._model.vocabulary, document=document, cache=cache)
-        start = self._start(index, count(1)("max_tokens", max_tokens))
-        value, generation = self._answer(wanted, start)
+        document = self._text if resolved_type.depends_on_document else None
+        index = compile_type(resolved_type, self._model.vocabulary, document=document, cache=cache)
+        attempt_start = self._attempt_start(index, count(1)("max_tokens", max_tokens))
+        value, generation = self._answer(resolved_type, attempt_start)
         if generation.shortened:
             problem = "max_tokens or the context of the model shortened an answer; it is valid but may be incomplete"
             warn(BudgetWarning(f"{problem}. Raise max_tokens, or limit the type.", documents=[0]))
         if cache:
             save_learned(index)
-        self._tokens = [*start.healed.prompt, *generation.token_ids]
-        self._settled = len(self._tokens)
+        self._tokens = [*attempt_start.healed.prompt, *generation.token_ids]
+        self._settled_token_count = len(self._tokens)
         self._text += generation.text
         if name is not None:
             self._values[name] = value
         return value
 
-    def _start(self, index: Index, max_tokens: int) -> Start:
+    def _attempt_start(self, index: Index, max_tokens: int) -> AttemptStart:
         """Return the start of an answer, healed behind the last one. Raises PromptError or BudgetError for none."""
         if not self._tokens:
-            if not self._untold:
+            if not self._untokenised_text:
                 raise PromptError("The draft is empty, so that the model has nothing to go on from. Write some text.")
-            self._tokens = calls.encode(self._model, self._untold)
-        elif self._untold:
-            self._tokens += index.forced.spelled(self._untold.encode())
-        self._untold = ""
-        before = max(self._settled - 1, 0)  # the first token of what is healed stays
-        healed = heal(self._tokens[before:], index)
-        healed = healed._replace(prompt=[*self._tokens[:before], *healed.prompt])
+            self._tokens = calls.encode(self._model, self._untokenised_text)
+        elif self._untokenised_text:
+            self._tokens += index.forced.spelled(self._untokenised_text.encode())
+        self._untokenised_text = ""
+        token_count = max(self._settled_token_count - 1, 0)  # the first token of what is healed stays
+        healed = heal(self._tokens[token_count:], index)
+        healed = healed._replace(prompt=[*self._tokens[:token_count], *healed.prompt])
         context = self._model.context_length
         if context is not None:
             max_tokens = min(max_tokens, context - len(healed.prompt) - healed.taken_back)
@@ -250,12 +250,12 @@ class Draft:
                     f"{context:,}. Use a model with a longer context."
                 )
         _ = Guide(index, max_tokens=max_tokens)  # which says by itself if no answer fits
-        return GuidedTask.start(index, healed, max_tokens)
+        return GuidedTask.attempt_start(index, healed, max_tokens)
 
-    def _answer(self, wanted: OutputType[Any], start: Start) -> tuple[Any, Generation]:
+    def _answer(self, output_type: OutputType[Any], start: AttemptStart) -> tuple[Any, Generation]:
         """Return an answer that validators accept, and its value. Raises GenerationError if there is none."""
-        rejected: list[Attempt] = []
-        position, self._asked = self._asked, self._asked + 1
+        rejected_attempts: list[Attempt] = []
+        position, self._answer_count = self._answer_count, self._answer_count + 1
         jump_forward = self._options["jump_forward"]
         for attempt in range(self._options["retries"] + 1):
             sampler = (self._search.for_retries if attempt else self._search).sampler
@@ -269,10 +269,10 @@ class Draft:
                 taken_back=start.healed.taken_back,
             )
             (generation,) = generate(self._model, [request], sampler, batch_size=1, jump_forward=jump_forward)
-            value = read_answer(wanted, generation.text)
+            value = read_answer(output_type, generation.text)
             if not isinstance(value, Attempt):
                 return value, generation
-            rejected.append(value)
-        error = GenerationError(rejected)
-        error.__cause__ = rejected[-1].error
+            rejected_attempts.append(value)
+        error = GenerationError(rejected_attempts)
+        error.__cause__ = rejected_attempts[-1].error
         raise error

@@ -24,9 +24,9 @@ from structured.extraction.documents.document import (
     warn_of_names,
 )
 from structured.extraction.guided_task import GuidedTask
-from structured.extraction.options import Errors, Options, check_progress, checked_options, warn_of_stream
+from structured.extraction.options import ErrorPolicy, Options, check_progress, checked_options, warn_of_stream
 from structured.extraction.prompts import Conversation, TextOrChat
-from structured.extraction.run import Run, save
+from structured.extraction.run import Run, save_indexes
 from structured.extraction.stream import Stream
 from structured.extraction.task import Task
 from structured.models import LanguageModel, Model, find_model
@@ -38,7 +38,7 @@ from structured.results.result import Provenance, Result
 
 T = TypeVar("T")
 
-_SAMPLED = {*SAMPLING, "max_tokens", "observe", "repetition", "retries", "search"}
+_SAMPLING_OPTIONS = {*SAMPLING, "max_tokens", "observe", "repetition", "retries", "search"}
 """The options that say how answers are sampled."""
 
 
@@ -68,26 +68,26 @@ class Extractor(Generic[T]):
     def __init__(self: "Extractor[Any]", output_type: object, **options: Unpack[Options]) -> None: ...
     def __init__(self, output_type: object, **options: Unpack[Options]) -> None:
         options = checked_options(options)
-        self._given = (output_type, options)
+        self._arguments = (output_type, options)
         missing, grounded = options.get("allow_missing"), options.get("grounded")
-        wanted = resolve_type(output_type, missing, options.get("layout"), grounded=grounded)
+        resolved_type = resolve_type(output_type, missing, options.get("layout"), grounded=grounded)
         self.run = Run.of(options)
-        check_interface(wanted)  # before a model is loaded
+        check_interface(resolved_type)  # before a model is loaded
         chunking = options.get("chunking")
         if chunking and chunking.merge_by:
-            check_merge_by(wanted, chunking.merge_by)
+            check_merge_by(resolved_type, chunking.merge_by)
         examples = [
-            (document, _written(wanted, value, f"examples[{position}]"))
+            (document, _answer_text(resolved_type, value, f"examples[{position}]"))
             for position, (document, value) in enumerate(options.get("examples", ()))
         ]
-        description = description_of(wanted)
+        description = description_of(resolved_type)
         model = find_model(options.get("model"))
         kind: type[Task] = GuidedTask
         if not isinstance(model, LanguageModel):
             from structured.extraction.remote_task import RemoteTask  # with what only servers need
 
             kind = RemoteTask
-        self.task = kind(wanted, model, description, options.get("instructions"), examples, options)
+        self.task = kind(resolved_type, model, description, options.get("instructions"), examples, options)
         self.task.make_ready(self.run.search)
 
     def __repr__(self) -> str:
@@ -95,7 +95,7 @@ class Extractor(Generic[T]):
 
     def _repr_html_(self) -> str:
         """Return the model, how answers are looked for, and the type as the prompt shows it."""
-        task, missing = self.task, self._given[1].get("allow_missing")
+        task, missing = self.task, self._arguments[1].get("allow_missing")
         facts = {
             "model": task.model.name,
             "search": str(self.run.search),
@@ -110,7 +110,7 @@ class Extractor(Generic[T]):
         return card("Extractor", task.output_type.name, table((), rows), verbatim(self.description))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        output_type, options = self._given
+        output_type, options = self._arguments
         check_picklable(repr(self), {"output_type": output_type, **options})
         return functools.partial(type(self), output_type, **options), ()
 
@@ -126,15 +126,15 @@ class Extractor(Generic[T]):
         These are `max_tokens`, `observe`, `retries`, `repetition`, `search` and the options of sampling. Raises
         TypeError for others.
         """
-        output_type, before = self._given
-        others = sorted(options.keys() - _SAMPLED)
+        output_type, options_before = self._arguments
+        others = sorted(options.keys() - _SAMPLING_OPTIONS)
         if others:
             raise TypeError(
                 f"with_options does not take {', '.join(others)}, which the type, its prompt or the batches depend on. "
                 "Make another Extractor."
             )
-        checked = checked_options(cast("Options", {**before, **options}))
-        return self._twin(_given=(output_type, checked), run=Run.of(checked), task=self.task.with_options(checked))
+        checked = checked_options(cast("Options", {**options_before, **options}))
+        return self._twin(_arguments=(output_type, checked), run=Run.of(checked), task=self.task.with_options(checked))
 
     def verbatim(self) -> Self:
         """Return the extractor whose prompt is the text or the chat itself, without a word of the library's."""
@@ -180,29 +180,29 @@ class Extractor(Generic[T]):
         `instructions` apply to this call alone, and follow those of the extractor. Raises PromptError, BudgetError,
         GenerationError or MissingError.
         """
-        return self.result_of(text, instructions, named="the text", wants_confidence=False).value
+        return self.result_of(text, instructions, document_name="the text", wants_confidence=False).value
 
     def result(self, text: TextOrChat, *, instructions: str | None = None) -> Result[T]:
         """Extract one instance from a text, and return it with its evidence; see `Result`.
 
         Raises PromptError, BudgetError or GenerationError.
         """
-        return self.result_of(text, instructions, named="the text")
+        return self.result_of(text, instructions, document_name="the text")
 
     def result_of(
-        self, document: DocumentLike, instructions: str | None, *, named: str, wants_confidence: bool = True
+        self, document: DocumentLike, instructions: str | None, *, document_name: str, wants_confidence: bool = True
     ) -> Result[T]:
         """Return the result for a document that errors call by a name; its evidence tells confidences if asked to."""
         task = (self.task.with_confidence if wants_confidence else self.task).with_instructions(instructions)
         task.warn_of_unused()
         warn_of_names([document])
-        (result,) = self.run.results([(task, document)], BatchState(1), named=named)
+        (result,) = self.run.results([(task, document)], BatchState(1), document_name=document_name)
         if result.error is not None:
             raise result.error
         return result
 
     def results(
-        self, documents: Documents, *, progress: bool | None = None, named: str | None = None
+        self, documents: Documents, *, progress: bool | None = None, document_name: str | None = None
     ) -> Iterator[Result[T]]:
         """Extract one instance from each document, and yield each result as soon as it is there, in any order.
 
@@ -214,7 +214,7 @@ class Extractor(Generic[T]):
         Parameters:
             documents: As for `extract_batch`.
             progress: As for `extract_batch`.
-            named: What errors call each document, such as "the text"; by default, they name its id or position.
+            document_name: What errors call each document, such as "the text"; by default, they name its id or position.
 
         Raises:
             PromptError: `documents` is one text, or one list of messages.
@@ -223,7 +223,7 @@ class Extractor(Generic[T]):
         check_progress(progress)
         work = ((self.task.with_confidence, document) for document in each_document(documents))
         self.task.with_confidence.warn_of_unused()
-        return self.run.results(work, BatchState(count_of(documents)), progress=progress, named=named)
+        return self.run.results(work, BatchState(count_of(documents)), progress=progress, document_name=document_name)
 
     async def aresults(
         self, documents: AsyncDocuments, *, progress: bool | None = None
@@ -241,8 +241,8 @@ class Extractor(Generic[T]):
         with warnings_at(calling_line()):
             context = copy_context()
         async with (
-            readable(documents) as given,
-            aclosing(each_in_thread(self.results(given, progress=progress), context)) as results,
+            readable(documents) as readable_documents,
+            aclosing(each_in_thread(self.results(readable_documents, progress=progress), context)) as results,
         ):
             async for result in results:
                 yield result
@@ -255,7 +255,7 @@ class Extractor(Generic[T]):
     def batch(
         self, documents: Documents, *, errors: Literal["return"], progress: bool | None = ...
     ) -> list[T | StructuredError]: ...
-    def batch(self, documents: Documents, *, errors: Errors = "raise", progress: bool | None = None) -> list[Any]:
+    def batch(self, documents: Documents, *, errors: ErrorPolicy = "raise", progress: bool | None = None) -> list[Any]:
         """Extract one instance from each document, and return them in order; see `extract_batch`.
 
         Raises:
@@ -264,11 +264,11 @@ class Extractor(Generic[T]):
                 If the model fails, its error is that of every unfinished document; it is raised as it is if there is no
                 value.
         """
-        one_of(get_args(Errors))("errors", errors)
+        one_of(get_args(ErrorPolicy))("errors", errors)
         check_progress(progress)
-        work = ((self.task, document) for document in each_document(documents))
+        waiting_documents = ((self.task, document) for document in each_document(documents))
         self.task.warn_of_unused()
-        return self.run.values(work, total=count_of(documents), errors=errors, progress=progress)
+        return self.run.values(waiting_documents, total=count_of(documents), errors=errors, progress=progress)
 
     def stream(self, text: TextOrChat) -> Stream[T]:
         """Return the answer to a text or messages as a `Stream`. Raises PromptError, BudgetError."""
@@ -276,18 +276,18 @@ class Extractor(Generic[T]):
             raise ValueError("An answer can be streamed if it is the only one. Leave out search.")
         task, run = self.task.with_confidence, self.run
         task.warn_of_unused()
-        warn_of_stream(task.options)
-        item = task.item(0, text, named="the text")
+        warn_of_stream(task.passed_options)
+        item = task.item(0, text, document_name="the text")
 
         def read(generation: Generation) -> Result[T]:
             state = BatchState(1)
             with state.observed(run.options.get("observe")):
-                state.start(0, task, text)
+                state.start_document(0, task, text)
                 if not run.accept(item, [generation], state):
-                    state.fail(item.position, text, item.rejection())
-            save([item])
+                    state.add_failure(item.position, text, item.rejection())
+            save_indexes([item])
             state.warn()
-            (result,) = state.take()
+            (result,) = state.take_results()
             if result.error is not None:
                 raise result.error
             return result
@@ -303,18 +303,18 @@ class Extractor(Generic[T]):
         return self.task.prompt(Conversation.read(document))
 
 
-def _written(wanted: OutputType[Any], value: object, name: str) -> str:
+def _answer_text(output_type: OutputType[Any], value: object, name: str) -> str:
     """Return an example's answer as the model would have to write it."""
     try:
-        written: object = wanted.write(value)
+        text: object = output_type.write(value)
     # What a validator of the type's author raises, and what no text says.
     except Exception as error:
         raise PromptError(
-            f"The answer of {name}, {shown(value)}, is not of type {wanted.name}: {message_in_one_line(error)}. "
+            f"The answer of {name}, {shown(value)}, is not of type {output_type.name}: {message_in_one_line(error)}. "
             "Correct the example."
         ) from error
-    if not isinstance(written, str):
+    if not isinstance(text, str):
         raise SchemaError(
-            f"`write` of {wanted.name} returned {described(written)} for {name}", remedy="Return the text, a str."
+            f"`write` of {output_type.name} returned {described(text)} for {name}", remedy="Return the text, a str."
         )
-    return written
+    return text

@@ -14,7 +14,7 @@ from structured.decoding.strategy import Search
 from structured.errors import PromptError
 from structured.extraction.options import Options
 from structured.extraction.prompts import Conversation
-from structured.extraction.task import Given, Item, Task
+from structured.extraction.task import InputDocument, Item, Task
 from structured.index.compilation import RenewedIndex
 from structured.index.guide import Guide
 from structured.index.index import Index
@@ -30,15 +30,15 @@ class GuidedTask(Task):
     model: LanguageModel
 
     def with_options(self, options: Options) -> Self:
-        """Return the task under other options; what it has learned from its type and its prompt serves that as well."""
-        made = super().with_options(options)
-        learned: dict[str, object] = {"beginning": self.beginning}
+        """Return the task under other options, with the index and the prefixes of prompts that it has computed."""
+        twin = super().with_options(options)
+        learned: dict[str, object] = {"prompt_prefix": self.prompt_prefix}
         if self.model.has_chat_template:
-            learned["beginning_of_chats"] = self.beginning_of_chats
+            learned["chat_prompt_prefix"] = self.chat_prompt_prefix
         if not self.output_type.depends_on_document:
-            learned["_for_all"] = self._for_all
-        vars(made).update(learned)
-        return made
+            learned["_shared_index"] = self._shared_index
+        vars(twin).update(learned)
+        return twin
 
     def make_ready(self, search: Search) -> None:  # noqa: ARG002  any search can be guided
         """Make the index of the answers, if it is the same for all documents."""
@@ -48,25 +48,25 @@ class GuidedTask(Task):
     def stream(self, item: Item, search: Search, *, jump_forward: bool) -> Generator[str, None, Generation]:
         """Return the pieces of an answer as they are written."""
         assert isinstance(item, GuidedItem), "it is of this task"
-        request = self.request(item, search.sampler, 0, item.beginning)
+        request = self.request(item, search.sampler, 0, item.prompt_prefix)
         return stream(self.model, request, search.sampler, jump_forward=jump_forward)
 
-    def prepared(self, given: Given) -> "GuidedItem":
-        """Return what was read of a document, prepared. Raises as `item`."""
-        conversation, named, is_single = given.conversation, given.named, given.is_single
+    def prepared(self, document: InputDocument) -> "GuidedItem":
+        """Return an item for a document that was read. Raises as `item`."""
+        conversation, name, is_single = document.conversation, document.name, document.is_single
         try:
             token_ids = calls.encode(self.model, self.prompt(conversation))
         except PromptError as error:
             if is_single:
                 raise
-            raise PromptError(f"{named[0].upper()}{named[1:]}: {error}") from error.__cause__
+            raise PromptError(f"{name[0].upper()}{name[1:]}: {error}") from error.__cause__
         max_tokens, context = self.max_tokens, self.model.context_length
         if context is not None:
             thinking = self.thinking_tokens
             max_tokens = min(max_tokens, context - len(token_ids) - thinking)
             if max_tokens <= 0:
                 raise PromptError(
-                    f"The prompt for {named} takes {len(token_ids)} tokens"
+                    f"The prompt for {name} takes {len(token_ids)} tokens"
                     f"{f', thinking up to {thinking}' if thinking else ''}, and the context of {self.model.name} has "
                     f"{context}. Shorten or split the text, or use a model with a longer context."
                 )
@@ -74,8 +74,8 @@ class GuidedTask(Task):
         _ = Guide(index, max_tokens=max_tokens)  # raises BudgetError before the model runs
         _ = self._thinking_guide  # and so does this
         healed = self._healed(token_ids, index)
-        start = self.start(index, healed, max_tokens)
-        return GuidedItem(self, given, max_tokens, index=index, first=start, start=start)
+        start = self.attempt_start(index, healed, max_tokens)
+        return GuidedItem(self, document, max_tokens, index=index, whole_start=start, next_start=start)
 
     def healed(self, conversation: Conversation, index: Index) -> Healed:
         """Return the prompt for a conversation, healed for the answers of an index."""
@@ -87,14 +87,16 @@ class GuidedTask(Task):
         return Healed(token_ids)
 
     @staticmethod
-    def start(index: Index, healed: Healed, max_tokens: int, kept: KeptAnswer | None = None) -> "Start":
-        """Return the start of an attempt; what the prompt was healed of is no part of the budget."""
+    def attempt_start(
+        index: Index, healed: Healed, max_tokens: int, kept_answer: KeptAnswer | None = None
+    ) -> "AttemptStart":
+        """Return the start of an attempt; tokens that healing removed from the prompt do not count as the answer's."""
         guide = Guide(begun_index(index, healed.begun), max_tokens=max_tokens + healed.taken_back)
-        return Start(healed, guide, kept)
+        return AttemptStart(healed, guide, kept_answer)
 
     def request(self, item: "GuidedItem", sampler: Sampler, attempt: int, shared: Sequence[int]) -> Request:
         """Return what is to be written for a document; most prompts of the batch begin with `shared` tokens."""
-        healed, guide, _ = item.start
+        healed, guide, _ = item.next_start
         return Request(
             healed.prompt,
             guide.copy(),
@@ -102,42 +104,42 @@ class GuidedTask(Task):
             len(common_beginning([shared, healed.prompt])),
             None if self._thinking_guide is None else self._thinking_guide.copy(),
             len(healed.begun),
-            self.settings["repetition"],
+            self.options["repetition"],
             healed.taken_back,
             self.alternatives,
         )
 
     @functools.cached_property
-    def beginning(self) -> tuple[int, ...]:
-        """The tokens that its prompts for texts begin with, most of them."""
-        return self._beginning(())
+    def prompt_prefix(self) -> tuple[int, ...]:
+        """The tokens with which most of its prompts for texts begin."""
+        return self._common_prefix(())
 
     @functools.cached_property
-    def beginning_of_chats(self) -> tuple[int, ...]:
-        """The tokens that its prompts for chats begin with, of those without a system message of their own."""
-        return self._beginning(("user", "assistant"))
+    def chat_prompt_prefix(self) -> tuple[int, ...]:
+        """The tokens with which its prompts for chats begin that have no system message of their own."""
+        return self._common_prefix(("user", "assistant"))
 
-    def _beginning(self, roles: Sequence[str]) -> tuple[int, ...]:
-        """Return what two prompts begin with that have nothing in common but the task."""
-        said = [Conversation(text, [{"role": role, "content": text} for role in roles]) for text in ("a", "7")]
-        return common_beginning([calls.encode(self.model, self.prompt(one)) for one in said])
+    def _common_prefix(self, roles: Sequence[str]) -> tuple[int, ...]:
+        """Return the common prefix of the prompts for two conversations that share nothing but the roles."""
+        conversations = [Conversation(text, [{"role": role, "content": text} for role in roles]) for text in ("a", "7")]
+        return common_beginning([calls.encode(self.model, self.prompt(conversation)) for conversation in conversations])
 
     def index(self, document: str) -> Index:
         """Return the index of the answers to a document."""
-        return (self._compiled(document) if self.output_type.depends_on_document else self._for_all).index()
+        return (self._compiled(document) if self.output_type.depends_on_document else self._shared_index).index()
 
     @functools.cached_property
-    def _for_all(self) -> RenewedIndex:
-        """What has the index of the answers to all documents, held here: `compiled_type` keeps a limited number."""
+    def _shared_index(self) -> RenewedIndex:
+        """The index of the answers to all documents, held here since `compiled_type` keeps a limited number."""
         return self._compiled(None)
 
     @property
     def memory(self) -> int:
         """The bytes of its index, roughly."""
-        return self._for_all.memory if "_for_all" in vars(self) else 0
+        return self._shared_index.memory if "_shared_index" in vars(self) else 0
 
     def _compiled(self, document: str | None) -> RenewedIndex:
-        return compiled_type(self.output_type, self.model.vocabulary, document=document, cache=self.settings["cache"])
+        return compiled_type(self.output_type, self.model.vocabulary, document=document, cache=self.options["cache"])
 
     @functools.cached_property
     def _thinking_guide(self) -> Guide | None:
@@ -154,18 +156,20 @@ class GuidedTask(Task):
         return 0 if thinking is None else thinking.max_tokens
 
 
-class Start(NamedTuple):
-    """The start of an attempt.
+class AttemptStart(NamedTuple):
+    """The start of an attempt: a prompt, and the guide of the answer behind it.
+
+    Healing removes the last tokens of a prompt, and lets the model write them again (`decoding/prompt_tokens.py`).
 
     Attributes:
         healed: Its prompt.
         guide: The guide of the removed end of the prompt, and of the answer behind it; to be copied.
-        kept: What is kept of an earlier answer; None if all is written again.
+        kept_answer: What is kept of an earlier answer; None if all is written again.
     """
 
     healed: Healed
     guide: Guide
-    kept: KeptAnswer | None
+    kept_answer: KeptAnswer | None
 
 
 @dataclass(slots=True, eq=False)
@@ -175,9 +179,9 @@ class GuidedItem(Item):
     task: GuidedTask
     index: Index = field(kw_only=True)
     """The index of its answers."""
-    first: Start = field(kw_only=True)
+    whole_start: AttemptStart = field(kw_only=True)
     """The start of an attempt at the whole answer."""
-    start: Start = field(kw_only=True)
+    next_start: AttemptStart = field(kw_only=True)
     """The start of the next attempt."""
     is_reset: bool = False
     """Whether its answer was begun again, in an index for itself."""
@@ -185,30 +189,32 @@ class GuidedItem(Item):
     @property
     def prompt_tokens(self) -> int:
         """The tokens of its prompt in this attempt, as it was before it was healed."""
-        return len(self.start.healed.prompt) + self.start.healed.taken_back
+        return len(self.next_start.healed.prompt) + self.next_start.healed.taken_back
 
     @property
-    def kept(self) -> KeptAnswer | None:
+    def kept_answer(self) -> KeptAnswer | None:
         """What this attempt keeps of an earlier answer."""
-        return self.start.kept
+        return self.next_start.kept_answer
 
-    def start_over(self) -> None:
+    def drop_kept_answer(self) -> None:
         """Keep nothing of earlier answers in the next attempt."""
-        self.start = self.first
+        self.next_start = self.whole_start
 
     def fault(self, generation: Generation) -> str | None:
         """Return why a text cannot be the answer: not all of it fits what was kept."""
-        if self.kept is not None and not accepts_text(self.index.automaton, generation.text):
+        if self.kept_answer is not None and not accepts_text(self.index.automaton, generation.text):
             return "What was written again does not fit what was kept of the answer."
         return None
 
     def reset(self) -> None:
         """Begin its answer again, in an index whose automaton is not exhausted."""
         self.index = self.task.index(self.document)
-        self.first = self.start = self.task.start(self.index, self.first.healed, self.max_tokens)
+        self.whole_start = self.next_start = self.task.attempt_start(
+            self.index, self.whole_start.healed, self.max_tokens
+        )
         self.is_reset = True
 
     @property
-    def beginning(self) -> tuple[int, ...]:
+    def prompt_prefix(self) -> tuple[int, ...]:
         """The tokens that prompts like its own begin with."""
-        return self.task.beginning_of_chats if self.given.conversation.earlier else self.task.beginning
+        return self.task.chat_prompt_prefix if self.input.conversation.earlier_turns else self.task.prompt_prefix

@@ -17,19 +17,19 @@ from time import monotonic
 from typing import Literal, Protocol, Self
 
 from structured.errors import OutputError
-from structured.errors.values import counted, message, shown
-from structured.extraction.records import UNREAD, Record, differences, is_begun, read_line
+from structured.errors.values import counted, fault_of_json, message, shown
+from structured.extraction.records import DIGEST_OF_NO_TEXT, Record, differences, is_record_prefix, read_line
 from structured.results.result import Provenance
 
 if sys.platform == "win32":
     import msvcrt
 
-    _FAR = 1 << 62
-    """A byte that no file has: others may still read what is there."""
+    _LOCK_OFFSET = 1 << 62
+    """The byte that is locked: no file has it, so that others may still read the file."""
 
     def lock(descriptor: int) -> None:
         """Lock a file. Raises BlockingIOError if it is locked, and OSError where there are no locks."""
-        os.lseek(descriptor, _FAR, os.SEEK_SET)
+        os.lseek(descriptor, _LOCK_OFFSET, os.SEEK_SET)
         try:
             msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
         except OSError as error:
@@ -77,16 +77,16 @@ class Journal:
 
     Attributes:
         path: The file.
-        failed: How many of the records that were there when it was opened have an error.
-        kept: How many records there are now.
+        failed_before: How many of the records that were there when it was opened have an error.
+        record_count: How many records there are now.
     """
 
     def __init__(self, path: Path, provenance: Provenance, resume: Resume = "continue") -> None:
         """Open a file, or make one."""
         self.path = path
-        self.failed = self.kept = self._size = 0
+        self.failed_before = self.record_count = self._size = 0
         self._digests: dict[str, bytes] = {}  # of the documents that had a record, by their ids
-        self._descriptor = _open_locked(path)
+        self._descriptor = _open_and_lock(path)
         try:
             self._read(provenance, resume)
         except BaseException:
@@ -100,24 +100,27 @@ class Journal:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def take(self, identity: str, digest: str) -> bool:
-        """Tell, once, whether a document had a record when this was opened. Raises OutputError for another text."""
-        known = self._digests.pop(identity, None)
-        if known is None or known.hex() == digest:
-            return known is not None
-        if known.hex() == UNREAD:
+    def was_recorded(self, document_id: str, digest: str) -> bool:
+        """Tell whether a document had a record when the file was opened, and forget it.
+
+        Raises OutputError if the record is of another text.
+        """
+        recorded = self._digests.pop(document_id, None)
+        if recorded is None or recorded.hex() == digest:
+            return recorded is not None
+        if recorded.hex() == DIGEST_OF_NO_TEXT:
             problem = (
-                f"The document {shown(identity)} could not be read when its record in {self.path} was written, or was "
-                "empty, and has a text now. Pass resume='retry', which answers what has failed."
+                f"The document {shown(document_id)} could not be read when its record in {self.path} was written, or "
+                "was empty, and has a text now. Pass resume='retry', which answers what has failed."
             )
-        elif digest == UNREAD:
+        elif digest == DIGEST_OF_NO_TEXT:
             problem = (
-                f"The document {shown(identity)} cannot be read any more, or is empty; it had a text when its record "
-                f"in {self.path} was written. Restore it, or leave it out."
+                f"The document {shown(document_id)} cannot be read any more, or is empty; it had a text when its "
+                f"record in {self.path} was written. Restore it, or leave it out."
             )
         else:
             problem = (
-                f"The document {shown(identity)} has another text than when its record in {self.path} was written. "
+                f"The document {shown(document_id)} has another text than when its record in {self.path} was written. "
                 "Give it another id or remove its line, and call again; resume='retry' drops it if it is that of an "
                 "error."
             )
@@ -126,17 +129,17 @@ class Journal:
     def append(self, line: bytes) -> None:
         """Write a record. Raises OutputError if that is impossible; no part of it is left then."""
         self._write(self._descriptor, line)
-        self.kept += 1
+        self.record_count += 1
         if monotonic() - self._synced >= SYNC_SECONDS:
             self.sync()
 
     def note_kept(self, error: BaseException) -> None:
         """Add to an exception that ends the call how many records are kept, and how to continue."""
-        kept = sum(1 for _ in each_line(self.path))  # an interrupt may have come before the last one was counted
+        count = sum(1 for _ in each_line(self.path))  # an interrupt may have come before the last one was counted
         if isinstance(error, OutputError) and Path(error.path) == self.path:
-            error.kept = kept
+            error.kept = count
         else:
-            error.add_note(f"{counted(kept, 'record')} kept in {self.path}; the same call goes on.")
+            error.add_note(f"{counted(count, 'record')} kept in {self.path}; the same call goes on.")
 
     def sync(self) -> None:
         """Bring what was written to the disk. Raises OutputError if that fails."""
@@ -166,23 +169,23 @@ class Journal:
 
     def _error(self, problem: str, error: OSError) -> OutputError:
         return OutputError(
-            f"{problem}: {error.strerror or message(error)}. {counted(self.kept, 'record')} kept. Correct that, and "
-            "the same call goes on.",
+            f"{problem}: {error.strerror or message(error)}. {counted(self.record_count, 'record')} kept. Correct "
+            "that, and the same call goes on.",
             path=str(self.path),
-            kept=self.kept,
+            kept=self.record_count,
         )
 
     def _read(self, provenance: Provenance, resume: Resume) -> None:
         """Take note of the records that are there, and drop those that are not to stay."""
-        for number, line, record in each_record(self.path, is_own=True):
+        for number, line, record in each_record(self.path, needs_provenance=True):
             if resume != "fresh":
                 self._note(number, record, provenance)
             self._size += len(line)
-        self._mend()
+        self._cut_torn_record()
         if resume == "fresh":
             os.ftruncate(self._descriptor, 0)
             self._size = 0
-        elif resume == "retry" and self.failed:
+        elif resume == "retry" and self.failed_before:
             self._drop_errors()
 
     def _note(self, number: int, record: Record, provenance: Provenance) -> None:
@@ -201,10 +204,10 @@ class Journal:
                 path=str(self.path),
             )
         self._digests[record["id"]] = bytes.fromhex(record["digest"])
-        self.failed += "error" in record
-        self.kept += 1
+        self.failed_before += "error" in record
+        self.record_count += 1
 
-    def _mend(self) -> None:
+    def _cut_torn_record(self) -> None:
         """Cut off the beginning of a record behind the last whole one. Raises OutputError if anything else is there."""
         length = os.fstat(self._descriptor).st_size
         if length == self._size:
@@ -212,8 +215,8 @@ class Journal:
         with self.path.open("rb") as file:
             file.seek(self._size)
             tail = file.read(length - self._size)
-        begun = tail.rstrip(b"\0") if self._size else tail  # a power cut may leave zeros
-        if not is_begun(begun):
+        torn_record = tail.rstrip(b"\0") if self._size else tail  # a power cut may leave zeros
+        if not is_record_prefix(torn_record):
             raise OutputError(
                 f"{self.path} ends with something that is no record of a document, and is left as it is. Pass the path "
                 "of a new file, or of one that `write_results` wrote.",
@@ -224,12 +227,12 @@ class Journal:
     def _drop_errors(self) -> None:
         """Drop the records of errors: the others are written to a file that takes the place of this one."""
         path = self.path.resolve()  # a link stays one
-        beside = path.with_name(f".{path.name}.retry")
-        beside.unlink(missing_ok=True)
-        descriptor = _open_locked(beside)
+        retry_path = path.with_name(f".{path.name}.retry")
+        retry_path.unlink(missing_ok=True)
+        descriptor = _open_and_lock(retry_path)
         self._size = 0
         try:
-            for _, line, record in each_record(self.path, is_own=True):
+            for _, line, record in each_record(self.path, needs_provenance=True):
                 if "error" in record:
                     del self._digests[record["id"]]
                 else:
@@ -238,28 +241,28 @@ class Journal:
             if os.name == "nt":  # an open file cannot be replaced there
                 os.close(self._descriptor)
                 os.close(descriptor)
-                beside.replace(path)
-                self._descriptor = _open_locked(path)
+                retry_path.replace(path)
+                self._descriptor = _open_and_lock(path)
             else:
-                beside.replace(path)
+                retry_path.replace(path)
                 os.close(self._descriptor)
                 self._descriptor = descriptor
         except BaseException:
             with suppress(OSError):
                 os.close(descriptor)
             with suppress(OSError):
-                beside.unlink()
+                retry_path.unlink()
             raise
-        self.kept, self.failed = self.kept - self.failed, 0
+        self.record_count, self.failed_before = self.record_count - self.failed_before, 0
         sync_folder(path.parent)
 
 
-class Lines:
+class RecordStream:
     """Records that are written to a stream, such as standard output, from which none is read back."""
 
     def __init__(self, stream: SupportsWrite) -> None:
         self.path = Path("-")
-        self.failed = 0
+        self.failed_before = 0
         self._stream = stream
 
     def __enter__(self) -> Self:
@@ -268,7 +271,7 @@ class Lines:
     def __exit__(self, *_: object) -> None:
         """Leave the stream open: it is the caller's."""
 
-    def take(self, _identity: str, _digest: str) -> bool:
+    def was_recorded(self, _document_id: str, _digest: str) -> bool:
         """Return False: nothing is read back."""
         return False
 
@@ -281,14 +284,14 @@ class Lines:
         """Do nothing: nobody can continue a stream."""
 
 
-def to_path(given: str | PathLike[str]) -> Path:
+def to_path(path: str | PathLike[str]) -> Path:
     """Return a path of a file. Raises OutputError for what no file can be called."""
-    path = Path(fspath(given))
+    path = Path(fspath(path))
     try:
-        is_none = b"\0" in os.fsencode(path)
+        is_impossible = b"\0" in os.fsencode(path)
     except UnicodeEncodeError:
-        is_none = True
-    if is_none:
+        is_impossible = True
+    if is_impossible:
         raise OutputError(f"{str(path)!r} has a character that no path can have. Leave it out.", path=str(path))
     return path
 
@@ -303,21 +306,21 @@ def each_line(path: Path) -> Iterator[bytes]:
                 yield line
 
 
-def each_record(path: Path, *, is_own: bool = False) -> Iterator[tuple[int, bytes, Record]]:
+def each_record(path: Path, *, needs_provenance: bool = False) -> Iterator[tuple[int, bytes, Record]]:
     """Yield the records of a file, each with its line and the number of it. Raises OutputError for one that is none."""
     for number, line in enumerate(each_line(path), 1):
         try:
-            record = read_line(line, is_own=is_own)
+            record = read_line(line, needs_provenance=needs_provenance)
         except (ValueError, RecursionError) as error:
             raise OutputError(
-                f"Line {number} of {path} is no record of a document: {message(error)}. Correct or remove it, or pass "
-                "the path of another file.",
+                f"Line {number} of {path} is no record of a document: {fault_of_json(error)}. Correct or remove it, or "
+                "pass the path of another file.",
                 path=str(path),
             ) from error
         yield number, line, record
 
 
-def _open_locked(path: Path) -> int:
+def _open_and_lock(path: Path) -> int:
     """Open a file to append to it, and lock it. Raises OutputError if that is impossible."""
     while True:
         try:

@@ -8,63 +8,66 @@ from collections import deque
 from dataclasses import dataclass, field, replace
 
 from structured.errors import BudgetError, NotStatedError, PromptError
-from structured.extraction.documents.chunks import Chunk, Chunking, Count, chunks
+from structured.extraction.documents.chunks import Chunk, Chunking, TokenCounter, chunks
 from structured.extraction.documents.document import DocumentLike
 from structured.extraction.guided_task import GuidedTask
-from structured.extraction.task import Answer, Given, Item, Part, Pending, Task
+from structured.extraction.task import Answer, InputDocument, Item, Part, Pending, Task
 from structured.models import checked_calls as calls
 from structured.output_types.keys import keys, shapes
 from structured.results.merging import Merged, PartAnswer, merge
 
-ANSWER_SHARE = 4
-"""A text is split that leaves less than this part of the context for an answer that may be longer."""
+ANSWER_DIVISOR = 4
+"""A text is split if it leaves less than the context divided by this for the answer."""
 
-CHUNK_SHARE = 2
-"""A chunk takes up to this part of the context, unless the caller says otherwise; the answer may take the rest."""
+CHUNK_DIVISOR = 2
+"""A chunk takes at most the context divided by this, unless the caller sets `tokens`; the answer may take the rest."""
 
-FINEST = 8
-"""A chunk whose answer is shortened is split down to this part of the tokens that it may have."""
+SMALLEST_CHUNK_DIVISOR = 8
+"""A chunk whose answer is shortened is split, down to its tokens divided by this."""
 
-MAX_LETTERS = 32
-"""Characters for each token that fits, above which a text is too long in any case, and not tokenised to see it."""
+MAX_CHARACTERS_PER_TOKEN = 32
+"""A text with more characters for each token of the limit is too long in any case, and is not tokenised."""
 
 
 def prepare(
-    task: Task, position: int, document: DocumentLike, chunking: Chunking, *, named: str | None = None
+    task: Task, position: int, document: DocumentLike, chunking: Chunking, *, document_name: str | None = None
 ) -> "Item | LongDocument":
-    """Return a document, prepared: as it is, or in chunks if it is too long. Raises PromptError or BudgetError."""
-    given = Given.read(position, document, named)
-    if not isinstance(task, GuidedTask) or task.output_type.root is None or given.conversation.earlier:
-        return task.prepared(given)
-    room = _room(task, given)
+    """Read a document, and return an item for it, or a `LongDocument` if it is too long for one.
+
+    Raises PromptError or BudgetError.
+    """
+    input_document = InputDocument.read(position, document, document_name)
+    if not isinstance(task, GuidedTask) or task.output_type.root is None or input_document.conversation.earlier_turns:
+        return task.prepared(input_document)
+    shared_tokens = _tokens_of_text_and_answer(task, input_document)
     limits = [] if chunking.tokens is None else [chunking.tokens]
-    if room is not None:
-        limits.append(room - min(task.max_tokens, room // ANSWER_SHARE))
-    text = given.conversation.text
+    if shared_tokens is not None:
+        limits.append(shared_tokens - min(task.max_tokens, shared_tokens // ANSWER_DIVISOR))
+    text = input_document.conversation.text
     if not limits or min(limits) < 1:
-        return task.prepared(given)
-    count = _token_count(task)
+        return task.prepared(input_document)
+    count_tokens = _token_counter(task)
     fits = len(text.encode()) <= min(limits)  # a token has a byte or more
-    fits = fits or (len(text) <= MAX_LETTERS * min(limits) and count(text) <= min(limits))
+    fits = fits or (len(text) <= MAX_CHARACTERS_PER_TOKEN * min(limits) and count_tokens(text) <= min(limits))
     if fits and chunking.tokens is None:
-        return task.prepared(given)
-    whole = room if room is not None else CHUNK_SHARE * task.max_tokens
-    tokens = chunking.tokens or max(min(task.max_tokens, whole // CHUNK_SHARE), 1)
-    return LongDocument(task, given, chunking, count, tokens)
+        return task.prepared(input_document)
+    context_tokens = shared_tokens if shared_tokens is not None else CHUNK_DIVISOR * task.max_tokens
+    chunk_tokens = chunking.tokens or max(min(task.max_tokens, context_tokens // CHUNK_DIVISOR), 1)
+    return LongDocument(task, input_document, chunking, count_tokens, chunk_tokens)
 
 
-def _room(task: GuidedTask, given: Given) -> int | None:
+def _tokens_of_text_and_answer(task: GuidedTask, input_document: InputDocument) -> int | None:
     """Return how many tokens a text and its answer may take together; None if there is no limit."""
     if task.model.context_length is None:
         return None
-    empty = task.prompt(replace(given.conversation, text="a"))
+    empty = task.prompt(replace(input_document.conversation, text="a"))
     return task.model.context_length - len(calls.encode(task.model, empty)) - task.thinking_tokens
 
 
-def _token_count(task: GuidedTask) -> Count:
-    """Return what counts the tokens of a text, without those that stand around each prompt."""
-    around = len(calls.encode(task.model, "a")) - 1
-    return lambda text: max(len(calls.encode(task.model, text)) - around, 1) if text else 0
+def _token_counter(task: GuidedTask) -> TokenCounter:
+    """Return a function that counts the tokens of a text, without those that frame each prompt."""
+    frame_tokens = len(calls.encode(task.model, "a")) - 1
+    return lambda text: max(len(calls.encode(task.model, text)) - frame_tokens, 1) if text else 0
 
 
 @dataclass(slots=True, eq=False)
@@ -73,111 +76,112 @@ class LongDocument(Pending):
 
     task: GuidedTask
     chunking: Chunking
-    count: Count
+    count_tokens: TokenCounter
     chunk_tokens: int
-    shortened: bool = False
+    is_shortened: bool = False
     is_limited_by_context: bool = False
     """Whether it was shortened since the context leaves fewer tokens than the caller allows."""
-    repetitive: bool = False
-    _passes: int = 0
-    _waiting: deque[Chunk] = field(default_factory=deque)
-    _open: int = 0
-    _answers: list[tuple[int, PartAnswer]] = field(default_factory=list)
+    repeated_fields: frozenset[str] = frozenset()
+    """The fields in which the model repeated itself; see `Answer`."""
+    _pass_count: int = 0
+    _waiting_chunks: deque[Chunk] = field(default_factory=deque)
+    _open_chunks: int = 0
+    _part_answers: list[tuple[int, PartAnswer]] = field(default_factory=list)
     """The answers about the chunks, each with the number of its pass."""
-    _text: str = ""
+    _last_text: str = ""
     """The text of the last answer."""
     _merged: Merged | None = None
-    _unstated: NotStatedError | None = None
+    _not_stated: NotStatedError | None = None
 
     def __post_init__(self) -> None:
         self._begin_pass()
 
     def next_item(self) -> Item | None:
-        """Return the next chunk, prepared; None if others come first. Raises NotStatedError and as `item`."""
-        while not self.is_over and self._waiting:
-            chunk = self._waiting.popleft()
+        """Return an item for the next chunk; None if no chunk waits. Raises NotStatedError and as `Task.item`."""
+        while not self.is_done and self._waiting_chunks:
+            chunk = self._waiting_chunks.popleft()
             start, end = chunk.body
-            named = f"characters {start:,} to {end:,} of {self.given.named}"
-            conversation = replace(self.given.conversation, text=chunk.text(self.document))
+            name = f"characters {start:,} to {end:,} of {self.input.name}"
+            conversation = replace(self.input.conversation, text=chunk.text(self.document))
             try:
-                item = self.task.prepared(self.given._replace(conversation=conversation, named=named))
+                item = self.task.prepared(self.input._replace(conversation=conversation, name=name))
             except NotStatedError as error:  # what the type wants is in other chunks, or in none
-                self._unstated = error
+                self._not_stated = error
             except (BudgetError, PromptError):
                 if not self._split(chunk):
                     raise
             else:
                 item.part = Part(self, chunk)
-                self._open += 1
+                self._open_chunks += 1
                 return item
-        if not self._open and not self._answers and self._unstated is not None:
-            raise self._unstated
+        if not self._open_chunks and not self._part_answers and self._not_stated is not None:
+            raise self._not_stated
         return None
 
-    def take(self, item: Item, answer: Answer) -> None:
-        """Take the answer to a chunk; one that was shortened counts only if the chunk cannot be split."""
+    def add_answer(self, item: Item, answer: Answer) -> None:
+        """Add the answer to a chunk. Split the chunk instead if the answer was shortened and the chunk can be split."""
         assert item.part is not None
         chunk = item.part.chunk
-        self._open -= 1
+        self._open_chunks -= 1
         self.usage = self.usage.plus(item.usage)
         self.attempts += item.attempts
         self.seconds += item.seconds
-        is_short = any(one.shortened for one in answer.generations)
-        if is_short and self._split(chunk, least=min(self.chunk_tokens, len(self.document)) // FINEST):
+        is_short = any(one.shortened for one in answer.accepted_generations)
+        if is_short and self._split(chunk, least=min(self.chunk_tokens, len(self.document)) // SMALLEST_CHUNK_DIVISOR):
             return
-        self.shortened |= is_short
+        self.is_shortened |= is_short
         self.is_limited_by_context |= is_short and item.is_limited_by_context
-        self.repetitive |= any(one.diagnostics.repetitions for one in answer.generations)
+        self.repeated_fields |= answer.repeated_fields(self.task.output_type)
         data = self.task.output_type.to_data(answer.text)
         evidence = {
             path: replace(one, span=one.span and chunk.in_document(one.span))
             for path, one in (answer.evidence or {}).items()
         }
-        self._answers.append((self._passes, PartAnswer(data, evidence, chunk.body[0])))
-        self._text = answer.text
+        self._part_answers.append((self._pass_count, PartAnswer(data, evidence, chunk.body[0])))
+        self._last_text = answer.text
 
-    def answer(self) -> Merged | None:
-        """Return what the document says; None as long as chunks are to be answered, or another pass is to be made."""
-        if self.is_over or self._open or self._waiting or not self._answers:
+    def merged_answer(self) -> Merged | None:
+        """Return what all chunks say together; None while chunks wait, or another pass begins."""
+        if self.is_done or self._open_chunks or self._waiting_chunks or not self._part_answers:
             return None
-        before, merged = self._merged, self._merge()
-        has_new = before is None or len(merged.evidence) > len(before.evidence)
+        previous, merged = self._merged, self._merge()
+        has_new = previous is None or len(merged.evidence) > len(previous.evidence)
         self._merged = merged
-        if has_new and len(self._answers) > 1 and self._passes < self.chunking.passes:
+        if has_new and len(self._part_answers) > 1 and self._pass_count < self.chunking.passes:
             self._begin_pass()
             return None
         return merged
 
     def text_of(self, merged: Merged) -> str:
-        """Return what the document says as an answer; of a single chunk, as it was written."""
-        if len(self._answers) == 1:
-            return self._text
+        """Return merged data as the text of an answer; of a single chunk, the text that the model wrote."""
+        if len(self._part_answers) == 1:
+            return self._last_text
         return self.task.output_type.from_data(merged.data)
 
     def _begin_pass(self) -> None:
-        """Let the chunks of a pass wait; those of each pass are smaller, down to a half, and so have other joints."""
-        share = 1 - self._passes / self.chunking.passes / 2
-        self._passes += 1
-        self._waiting.extend(chunks(self.document, self.count, max(round(share * self.chunk_tokens), 1)))
+        """Queue the chunks of a pass. Each pass has smaller chunks, down to a half, so that they are cut elsewhere."""
+        share = 1 - self._pass_count / self.chunking.passes / 2
+        self._pass_count += 1
+        self._waiting_chunks.extend(chunks(self.document, self.count_tokens, max(round(share * self.chunk_tokens), 1)))
 
     def _split(self, chunk: Chunk, *, least: int = 1) -> bool:
-        """Let the parts of a chunk wait in its place, and tell whether it has several, of so many tokens or more."""
-        tokens = self.count(self.document[slice(*chunk.body)]) // 2
+        """Queue the halves of a chunk in its place; return False if it cannot be split into parts of `least` tokens."""
+        tokens = self.count_tokens(self.document[slice(*chunk.body)]) // 2
         if tokens < max(least, 1):
             return False
-        pieces = chunks(self.document, self.count, tokens, within=chunk.body)
+        pieces = chunks(self.document, self.count_tokens, tokens, span=chunk.body)
         if len(pieces) < 2:
             return False
-        self._waiting.extendleft(replace(one, context=one.context or chunk.context) for one in reversed(pieces))
+        self._waiting_chunks.extendleft(replace(one, context=one.context or chunk.context) for one in reversed(pieces))
         return True
 
     def _merge(self) -> Merged:
         root = self.task.output_type.root
         assert root is not None
-        if len(self._answers) == 1:
-            ((_, only),) = self._answers
+        if len(self._part_answers) == 1:
+            ((_, only),) = self._part_answers
             return Merged(only.data, only.evidence, {})
-        ordered = sorted(self._answers, key=lambda one: (one[0], one[1].start))
+        ordered = sorted(self._part_answers, key=lambda one: (one[0], one[1].start))
         return merge(
             [answer for _, answer in ordered],
             prefer=self.chunking.prefer,

@@ -36,15 +36,15 @@ from structured.output_types.missing_values import Missing
 from structured.output_types.output_type import OutputType
 from structured.results.evidence import Calibration
 
-Errors = Literal["raise", "return", "skip"]
+ErrorPolicy = Literal["raise", "return", "skip"]
 """How to treat the documents that fail: raise a BatchError in the end, return their errors in place of values, or skip
 them."""
 
-Repairs = Literal["field", "told", "whole"]
+Repair = Literal["field", "told", "whole"]
 """What is written again after an answer was rejected: the values that were, and the model may be told why; or all."""
 
-MIN_TOLD = 2
-"""Retries that a model needs to be told what was wrong: the last one is at the whole answer."""
+MIN_RETRIES_OF_TOLD = 2
+"""The fewest retries with which `repair="told"` has an effect: the last retry writes the whole answer again."""
 
 
 DEFAULTS: Mapping[str, Any] = {
@@ -141,7 +141,7 @@ class Options(TypedDict, total=False):
     search: SearchMethod | None
     max_tokens: int
     retries: int
-    repair: Repairs
+    repair: Repair
     calibration: Calibration | str | Path | None
     batch_size: int
     batch_tokens: int | None
@@ -156,12 +156,12 @@ def _calibration(name: str, value: Any) -> Calibration:
         try:
             return Calibration.load(value)
         except OSError as error:
-            wanted = "Pass the path of a file that Calibration.save wrote."
-            raise ValueError(f"{name} is {shown(value)}, and cannot be read: {message(error)}. {wanted}") from error
+            remedy = "Pass the path of a file that Calibration.save wrote."
+            raise ValueError(f"{name} is {shown(value)}, and cannot be read: {message(error)}. {remedy}") from error
         except ValueError as error:
             raise ValueError(f"{name}: {error}") from error
-    found: Calibration = instance(Calibration, "Calibration.load('calibration.json'), or a path")(name, value)
-    return found
+    calibration: Calibration = instance(Calibration, "Calibration.load('calibration.json'), or a path")(name, value)
+    return calibration
 
 
 def _search_method(name: str, value: Any) -> SearchMethod:
@@ -174,9 +174,9 @@ def _search_method(name: str, value: Any) -> SearchMethod:
 
 def _listener(name: str, value: Any) -> Listener:
     """Return a function that can be called with one event."""
-    found: Listener = function(name, value)
+    listener: Listener = function(name, value)
     try:
-        inspect.signature(found).bind(None)
+        inspect.signature(listener).bind(None)
     except TypeError as error:
         raise TypeError(
             f"{name} is {shown(value)}; it is called with one event, and that is not what it takes: {message(error)}. "
@@ -184,7 +184,7 @@ def _listener(name: str, value: Any) -> Listener:
         ) from None
     except ValueError:  # a function of C, which does not say
         pass
-    return found
+    return listener
 
 
 _CHECKS = {
@@ -202,7 +202,7 @@ _CHECKS = {
     "search": or_none(_search_method),
     "max_tokens": count(1),
     "retries": count(0),
-    "repair": one_of(get_args(Repairs)),
+    "repair": one_of(get_args(Repair)),
     "calibration": or_none(_calibration),
     "batch_size": count(1),
     "batch_tokens": or_none(count(1)),
@@ -213,7 +213,7 @@ _CHECKS = {
 """What each of the `Options` must be."""
 
 
-_ELSEWHERE = {
+_HINTS = {
     **dict.fromkeys(("beam_width", "beams", "num_beams"), "Pass search=Beams(4)."),
     **dict.fromkeys(("best_of", "n", "num_return_sequences", "samples"), "Pass search=Samples(5)."),
     **dict.fromkeys(("choose", "vote"), "Pass search=Samples(5, vote=True)."),
@@ -248,19 +248,19 @@ _ELSEWHERE = {
     "evidence": "Each result has it: Extractor(…).result(text), or extract_results(…).",
     "repair_below": "Nothing is written again for its confidence. Review what results have little confidence in.",
 }
-"""What to write for arguments that are no options of any call: those of some alone, and what others call an option."""
+"""What to write in place of names that are no options: those of other calls, and those of other libraries."""
 
-_SCORED = "classify samples nothing: it scores each value as a whole. Leave it out, or use extract."
-_ALONE = "classify takes one text. Leave it out."
-_WHOLE = "An answer in a draft is taken or rejected as a whole. Leave it out, or use extract."
+_NOT_SAMPLED = "classify samples nothing: it scores each value as a whole. Leave it out, or use extract."
+_ONE_TEXT = "classify takes one text. Leave it out."
+_ONE_ANSWER = "An answer in a draft is taken or rejected as a whole. Leave it out, or use extract."
 
-_CALLS: Mapping[str, Mapping[str, str]] = {
+_REFUSED: Mapping[str, Mapping[str, str]] = {
     "extract": {},
     "structured": {"evidence": "Annotate the function: -> Result[Model]."},
     "classify": {
-        **dict.fromkeys((*SAMPLING, "repetition", "search", "jump_forward", "max_tokens", "observe"), _SCORED),
-        **dict.fromkeys(("retries", "repair"), _SCORED),
-        **dict.fromkeys(("batch_size", "batch_tokens", "errors", "progress"), _ALONE),
+        **dict.fromkeys((*SAMPLING, "repetition", "search", "jump_forward", "max_tokens", "observe"), _NOT_SAMPLED),
+        **dict.fromkeys(("retries", "repair"), _NOT_SAMPLED),
+        **dict.fromkeys(("batch_size", "batch_tokens", "errors", "progress"), _ONE_TEXT),
         "chunking": "classify reads a text as a whole.",
         "allow_missing": "Classify by a type that allows None: it says that nothing is stated.",
         "calibration": "Learn one from what classify says, and apply it: calibration.apply(answer.confidence).",
@@ -272,7 +272,7 @@ _CALLS: Mapping[str, Mapping[str, str]] = {
         **dict.fromkeys(("grounded", "layout", "allow_missing"), "Pass it with the type: Json(…)."),
         **dict.fromkeys(("search", "chunking"), "A draft is one text. Leave it out."),
         **dict.fromkeys(("batch_size", "batch_tokens", "errors", "progress"), "A draft is one text. Leave it out."),
-        **dict.fromkeys(("repair", "calibration", "evidence"), _WHOLE),
+        **dict.fromkeys(("repair", "calibration", "evidence"), _ONE_ANSWER),
         "thinking": "Let the model think in the draft: draft.ask(Text(stop='</think>')).",
         "observe": "Look at draft.text after each answer.",
     },
@@ -289,21 +289,21 @@ def checked_options(
     options: Options, call: Literal["extract", "structured", "classify", "draft"] = "extract"
 ) -> Options:
     """Return options as they are kept. Raises TypeError for unknown names and wrong kinds, and ValueError."""
-    refused = _CALLS[call]
-    checks = {name: check for name, check in _CHECKS.items() if name not in refused}
-    return cast("Options", checked(checks, options, {**_ELSEWHERE, **refused}))
+    refused_names = _REFUSED[call]
+    checks = {name: check for name, check in _CHECKS.items() if name not in refused_names}
+    return cast("Options", checked(checks, options, {**_HINTS, **refused_names}))
 
 
 def with_defaults(options: Options) -> Options:
     """Return options with the defaults of those that are left out, or None."""
-    given = {name: value for name, value in options.items() if value is not None}
-    return cast("Options", {**DEFAULTS, **given})
+    chosen = {name: value for name, value in options.items() if value is not None}
+    return cast("Options", {**DEFAULTS, **chosen})
 
 
 def search_of(options: Options) -> Search:
     """Return how answers are searched for. Raises ValueError for options that exclude each other."""
-    given: Mapping[str, Any] = options
-    sampler = Sampler(**{name: given[name] for name in SAMPLING if name in given})
+    values: Mapping[str, Any] = options
+    sampler = Sampler(**{name: values[name] for name in SAMPLING if name in values})
     search = Search(sampler, options.get("search") or Samples(1))
     if options.get("thinking") is not None and isinstance(search.method, Beams):
         raise ValueError(
@@ -315,13 +315,13 @@ def search_of(options: Options) -> Search:
 def warn_of_search(sampler: Sampler, options: Options) -> None:
     """Warn of options that were chosen where they do nothing; a seed counts where an answer may be sampled again."""
     retries = options.get("retries", DEFAULTS["retries"])
-    again = ", unless validators reject an answer and it is sampled again" if retries else ""
-    idle = [name for name in sampler.idle if name != "seed" or not retries]
-    why = f"at temperature 0, where the likeliest token is taken{again}"
-    _warn(idle, why, "Set a temperature, such as 0.7,")
-    if retries < MIN_TOLD:
+    exception = ", unless validators reject an answer and it is sampled again" if retries else ""
+    unused = [name for name in sampler.idle if name != "seed" or not retries]
+    why = f"at temperature 0, where the likeliest token is taken{exception}"
+    _warn(unused, why, "Set a temperature, such as 0.7,")
+    if retries < MIN_RETRIES_OF_TOLD:
         why = f"with retries={retries}, since the last retry writes the whole answer again"
-        _warn(_told(options), why, f"Set retries, to {MIN_TOLD} or more,")
+        _warn(_told_repair(options), why, f"Set retries, to {MIN_RETRIES_OF_TOLD} or more,")
 
 
 def warn_of_type(options: Options, output_type: OutputType[Any], *, wants_confidence: bool) -> None:
@@ -330,15 +330,15 @@ def warn_of_type(options: Options, output_type: OutputType[Any], *, wants_confid
         remedy = "Take results, by extract_results or Extractor(…).result(text),"
         _warn(["calibration"], "where no confidence is returned", remedy)
     if output_type.root is None:
-        on, remedy = f"on {output_type.name}, whose answers are no JSON and", "Ask for a type of Pydantic,"
-        _warn(_told(options), f"{on} are written again as a whole", remedy)
-        _warn(_chosen(options, "chunking"), f"{on} cannot be merged", remedy)
+        answers, remedy = f"on {output_type.name}, whose answers are no JSON and", "Ask for a type of Pydantic,"
+        _warn(_told_repair(options), f"{answers} are written again as a whole", remedy)
+        _warn(_chosen(options, "chunking"), f"{answers} cannot be merged", remedy)
 
 
 def warn_of_stream(options: Options) -> None:
     """Warn of options that do nothing where an answer is streamed, which has been shown when it is rejected."""
-    idle = _chosen(options, "retries", "repair")
-    _warn(idle, "on a stream, which is not written again", "Call the extractor,")
+    unused = _chosen(options, "retries", "repair")
+    _warn(unused, "on a stream, which is not written again", "Call the extractor,")
     _warn(_chosen(options, "chunking"), "on a stream, which reads its text at once", "Call the extractor,")
 
 
@@ -346,7 +346,7 @@ def _chosen(options: Options, *names: str) -> list[str]:
     return [name for name in names if options.get(name)]
 
 
-def _told(options: Options) -> list[str]:
+def _told_repair(options: Options) -> list[str]:
     return ["repair='told'"] if options.get("repair") == "told" else []
 
 

@@ -29,7 +29,7 @@ from structured.results.result import Result
 MAX_INLINE = 100
 """The characters of an argument that is filled in where it stands, if it is one line and not the text."""
 
-_NO_TEXTS = (type(None), bytes, bytearray, PathLike, Mapping, AbstractSet, list, tuple)
+_NOT_TEXT_TYPES = (type(None), bytes, bytearray, PathLike, Mapping, AbstractSet, list, tuple)
 """What `str.format` would make text of, and nobody means."""
 
 
@@ -37,13 +37,13 @@ _NO_TEXTS = (type(None), bytes, bytearray, PathLike, Mapping, AbstractSet, list,
 class Template:
     """The docstring of a function, with `{parameter}` fields as of `str.format`.
 
-    `pieces` are its literal texts, each with the field that follows it, braces included; `names` are what the fields
-    are called, without conversion and format.
+    `pieces` are its literal texts, each with the field that follows it, braces included; `parameters`
+    are those that the fields name.
     """
 
     function: str
     pieces: tuple[tuple[str, str], ...]
-    names: Mapping[str, str]
+    parameters: Mapping[str, str]
 
     @classmethod
     def of(cls, function: Callable[..., Any]) -> Self:
@@ -61,14 +61,14 @@ class Template:
         parameters = list(inspect.signature(function).parameters)
         if parameters and parameters[0] in {"self", "cls"} and parameters[0] not in used:
             del parameters[0]  # of a method
-        extra, missing = sorted(used - set(parameters)), sorted(set(parameters) - used)
-        if extra:
+        unknown, missing = sorted(used - set(parameters)), sorted(set(parameters) - used)
+        if unknown:
             raise PromptError(
-                f"The docstring of {name} has fields that are no parameters: {_fields(extra)}. To "
+                f"The docstring of {name} has fields that are no parameters: {_in_braces(unknown)}. To "
                 "write a literal brace, double it: {{ or }}."
             )
         if missing:
-            fields = _fields(missing)
+            fields = _in_braces(missing)
             raise PromptError(
                 f"The docstring of {name} does not use {fields}. Write {fields} somewhere in the docstring, or remove "
                 f"the {'parameter' if len(missing) == 1 else 'parameters'}."
@@ -78,12 +78,12 @@ class Template:
         return cls(name, pieces, {field: re.split("[!:]", field.strip("{}"))[0] for _, field in pieces if field})
 
     @property
-    def named(self) -> str:
+    def text_name(self) -> str:
         """What errors call the text: the argument that becomes it."""
-        return f"the argument {self.names[self._last]!r} of {self.function}"
+        return f"the argument {self.parameters[self._text_field]!r} of {self.function}"
 
     @property
-    def _last(self) -> str:
+    def _text_field(self) -> str:
         return next(field for _, field in reversed(self.pieces) if field)
 
     def fill(self, arguments: Mapping[str, Any]) -> tuple[str | None, Any]:
@@ -95,32 +95,32 @@ class Template:
         field cannot be formatted, or if messages are not the text.
         """
         try:
-            filled = {field: field.format_map(arguments) for _, field in self.pieces if field}
+            formatted = {field: field.format_map(arguments) for _, field in self.pieces if field}
         except (ValueError, TypeError, LookupError, AttributeError) as error:
             raise PromptError(f"The docstring of {self.function} cannot be filled in: {error}.") from error
-        last = self._last
-        for field, name in self.names.items():
+        text_field = self._text_field
+        for field, name in self.parameters.items():
             value = arguments.get(field.strip("{}"))
-            if field != last and (is_message(value) or is_messages(value)):
+            if field != text_field and (is_message(value) or is_messages(value)):
                 kind = "a message of a chat" if is_message(value) else "a list of messages"
                 raise PromptError(
                     f"The argument {name!r} of {self.function} is {kind}, and its field is not the last one of "
-                    f"the docstring, which is the text. Put {field} last, behind {last}."
+                    f"the docstring, which is the text. Put {field} last, behind {text_field}."
                 )
-        given = arguments.get(last.strip("{}"), "")
-        if isinstance(given, _NO_TEXTS) and not is_messages(given):
-            return None, given
-        texts = {field: text for field, text in filled.items() if field == last or not _is_inline(text)}
-        labels = {field: self.names[field] if len(texts) > 1 else "text" for field in texts}
-        shown = filled | {field: f"the {label}" for field, label in labels.items()}
-        instructions = "".join(literal + shown.get(field, "") for literal, field in self.pieces)
+        text_argument = arguments.get(text_field.strip("{}"), "")
+        if isinstance(text_argument, _NOT_TEXT_TYPES) and not is_messages(text_argument):
+            return None, text_argument
+        texts = {field: text for field, text in formatted.items() if field == text_field or not _is_inline(text)}
+        labels = {field: self.parameters[field] if len(texts) > 1 else "text" for field in texts}
+        shown_fields = formatted | {field: f"the {label}" for field, label in labels.items()}
+        instructions = "".join(literal + shown_fields.get(field, "") for literal, field in self.pieces)
         if len(texts) == 1:
-            return instructions, given if is_messages(given) else filled[last]
-        if is_messages(given):
+            return instructions, text_argument if is_messages(text_argument) else formatted[text_field]
+        if is_messages(text_argument):
             raise PromptError(
-                f"{self.named} is a list of messages, and a second text would stand beside it: "
-                f"{', '.join(repr(label) for field, label in labels.items() if field != last)}. Put that into the "
-                "messages."
+                f"{self.text_name} is a list of messages, and a second text would stand beside it: "
+                f"{', '.join(repr(label) for field, label in labels.items() if field != text_field)}. Put that into "
+                "the messages."
             )
         return instructions, sections({labels[field]: text for field, text in texts.items()})
 
@@ -144,7 +144,7 @@ def _names(text: str) -> Iterator[str]:
             yield from _names(specification or "")
 
 
-def _fields(names: list[str]) -> str:
+def _in_braces(names: list[str]) -> str:
     return ", ".join(f"{{{name}}}" for name in names)
 
 
@@ -201,11 +201,11 @@ def _decorate(function: Callable[..., Any], *, options: Options) -> Any:
     template = Template.of(function)
 
     @functools.cache
-    def extractor() -> tuple[Extractor[Any], bool]:
+    def prepare() -> tuple[Extractor[Any], bool]:
         """Return the extractor, and whether the function returns results."""
-        returned = _returned(function)
-        is_result = get_origin(returned) is Result
-        return Extractor(get_args(returned)[0] if is_result else returned, **options), is_result
+        return_type = _return_type(function)
+        is_result = get_origin(return_type) is Result
+        return Extractor(get_args(return_type)[0] if is_result else return_type, **options), is_result
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -215,17 +215,19 @@ def _decorate(function: Callable[..., Any], *, options: Options) -> Any:
             raise TypeError(f"{function.__name__}() {error}") from None
         bound.apply_defaults()
         instructions, document = template.fill(bound.arguments)
-        made, is_result = extractor()
-        result = made.result_of(document, instructions, named=template.named, wants_confidence=is_result)
+        extractor, is_result = prepare()
+        result = extractor.result_of(
+            document, instructions, document_name=template.text_name, wants_confidence=is_result
+        )
         return result if is_result else result.value
 
     if inspect.iscoroutinefunction(function):
 
         @functools.wraps(function)
-        async def callin_thread(*args: Any, **kwargs: Any) -> Any:
+        async def call_in_thread(*args: Any, **kwargs: Any) -> Any:
             return await in_thread(lambda: call(*args, **kwargs))
 
-        return callin_thread
+        return call_in_thread
     return call
 
 
@@ -245,11 +247,11 @@ def _check_decorated(function: Any) -> None:
         )
 
 
-def _returned(function: Callable[..., Any]) -> Any:
+def _return_type(function: Callable[..., Any]) -> Any:
     """Return what a function is annotated to return; the annotations of its parameters need not be known."""
-    stated = types.SimpleNamespace(__annotations__={"return": function.__annotations__["return"]})
+    annotated = types.SimpleNamespace(__annotations__={"return": function.__annotations__["return"]})
     try:
-        return typing.get_type_hints(stated, function.__globals__, include_extras=True)["return"]
+        return typing.get_type_hints(annotated, function.__globals__, include_extras=True)["return"]
     except (NameError, TypeError, SyntaxError, AttributeError) as error:
         raise SchemaError(
             f"The return annotation of {function.__name__}, {shown(function.__annotations__['return'])}, cannot be "

@@ -28,7 +28,7 @@ Roles are "system" (the first message alone), "user" (the last message) and "ass
 """
 
 _ROLES = ("system", "user", "assistant")
-_MEANT = {"developer": "system", "human": "user", "ai": "assistant", "bot": "assistant", "model": "assistant"}
+_ROLE_SYNONYMS = {"developer": "system", "human": "user", "ai": "assistant", "bot": "assistant", "model": "assistant"}
 """Roles that others have, by those that are the same."""
 
 
@@ -42,21 +42,21 @@ class Conversation:
 
     text: str
     """What the user says last."""
-    earlier: Messages = ()
+    earlier_turns: Messages = ()
     """The turns before."""
     system: str | None = None
 
     @property
     def document(self) -> str:
         """What a type reads that depends on the document: all that the user says."""
-        said = [turn["content"] for turn in self.earlier if turn["role"] == "user"]
+        said = [turn["content"] for turn in self.earlier_turns if turn["role"] == "user"]
         return "\n\n".join((*said, self.text))
 
     @property
     def messages(self) -> list[dict[str, str]]:
         """The turns as they are, with the system prompt above them."""
-        above = [] if self.system is None else [{"role": "system", "content": self.system}]
-        return [*above, *map(dict, self.earlier), {"role": "user", "content": self.text}]
+        system_messages = [] if self.system is None else [{"role": "system", "content": self.system}]
+        return [*system_messages, *map(dict, self.earlier_turns), {"role": "user", "content": self.text}]
 
     @classmethod
     def read(cls, document: object, name: str = "the text", *, is_single: bool = True) -> Self:
@@ -66,11 +66,11 @@ class Conversation:
             names = [name]
         elif isinstance(document, list | tuple) and document and not isinstance(document[0], str | list | tuple):
             names = [f"message {number} of {name}" for number in range(len(document))]
-            turns = [_message(one, called) for one, called in zip(document, names, strict=True)]
+            turns = [_message(message, message_name) for message, message_name in zip(document, names, strict=True)]
         else:
-            raise PromptError(f"{_capital(name)} is {_not_text(document, is_single=is_single)}")
-        for turn, called in zip(turns, names, strict=True):
-            check_characters(turn["content"], _capital(called))
+            raise PromptError(f"{_with_capital(name)} is {_problem_of_document(document, is_single=is_single)}")
+        for turn, message_name in zip(turns, names, strict=True):
+            check_characters(turn["content"], _with_capital(message_name))
         if "system" in [turn["role"] for turn in turns[1:]]:
             raise PromptError(f"A message of {name} has the role 'system', and is not the first. Put it first.")
         *earlier, last = turns
@@ -79,12 +79,12 @@ class Conversation:
             if "user" in [turn["role"] for turn in turns]:
                 remedy = "Leave out what comes after the user's last message."
             raise PromptError(
-                f"{_capital(names[-1])}, the last, has the role {last['role']!r}, and the last must be the user's. "
-                f"{remedy}"
+                f"{_with_capital(names[-1])}, the last, has the role {last['role']!r}, and the last must be the "
+                f"user's. {remedy}"
             )
         if not last["content"].strip():
             raise PromptError(
-                f"{_capital(names[-1])} is empty. There is nothing to extract from"
+                f"{_with_capital(names[-1])} is empty. There is nothing to extract from"
                 f"{'' if is_single else '; leave it out'}."
             )
         system = earlier.pop(0)["content"] if earlier and earlier[0]["role"] == "system" else None
@@ -103,22 +103,22 @@ def is_messages(value: object) -> bool:
 
 def _message(value: object, name: str) -> dict[str, str]:
     """Return a message with nothing but role and content. Raises PromptError where there is more, or less."""
-    title, wanted = _capital(name), "Pass {'role': 'user', 'content': 'text'}."
+    title, remedy = _with_capital(name), "Pass {'role': 'user', 'content': 'text'}."
     if not isinstance(value, Mapping):
-        raise PromptError(f"{title} is {shown(value)}, not a dict. {wanted}")
+        raise PromptError(f"{title} is {shown(value)}, not a dict. {remedy}")
     for key in ("role", "content"):
         if key not in value:
-            raise PromptError(f"{title} has no {key!r}. {wanted}")
+            raise PromptError(f"{title} has no {key!r}. {remedy}")
     role, content = value["role"], value["content"]
     if role not in _ROLES:
         raise PromptError(
-            f"{title} has the role {shown(role)}; it must be 'system', 'user' or 'assistant'. {_role(role)}"
+            f"{title} has the role {shown(role)}; it must be 'system', 'user' or 'assistant'. {_role_remedy(role)}"
         )
     if not isinstance(content, str):
         parts = " Join the texts of its parts." if isinstance(content, list) else ""
         raise PromptError(f"The content of {name} is {shown(content)}, not text. Pass a str.{parts}")
-    says_nothing = [key for key, said in value.items() if isinstance(said, list | None) and not said]
-    others = [key for key in value if key not in {"role", "content", *says_nothing}]
+    empty_members = [key for key, member in value.items() if isinstance(member, list | None) and not member]
+    others = [key for key in value if key not in {"role", "content", *empty_members}]
     if others:
         raise PromptError(
             f"{title} has {', '.join(map(repr, others))} beside its role and content, which the prompt would lose. "
@@ -127,13 +127,13 @@ def _message(value: object, name: str) -> dict[str, str]:
     return {"role": str(role), "content": content}
 
 
-def _role(role: object) -> str:
+def _role_remedy(role: object) -> str:
     """Return what to do about a role that there is not."""
-    meant = _MEANT.get(role.casefold(), role.casefold()) if isinstance(role, str) else None
-    return f"Write {meant!r}." if meant in _ROLES else "Write what the message says into the content of another."
+    synonym = _ROLE_SYNONYMS.get(role.casefold(), role.casefold()) if isinstance(role, str) else None
+    return f"Write {synonym!r}." if synonym in _ROLES else "Write what the message says into the content of another."
 
 
-def _not_text(document: object, *, is_single: bool) -> str:
+def _problem_of_document(document: object, *, is_single: bool) -> str:
     """Return what a document is in place of text, and what to do about it."""
     match document:
         case None:
@@ -151,7 +151,7 @@ def _not_text(document: object, *, is_single: bool) -> str:
     return f"{type(document).__name__}, not text. Pass a str."
 
 
-def _capital(name: str) -> str:
+def _with_capital(name: str) -> str:
     return f"{name[0].upper()}{name[1:]}"
 
 
@@ -162,7 +162,7 @@ _INDENT = "    "
 
 
 def completion_prompt(
-    wanted: Description,
+    type_: Description,
     document: str,
     *,
     system: str | None = None,
@@ -171,47 +171,49 @@ def completion_prompt(
 ) -> str:
     """Return the prompt for a model without a chat template; the answer is what continues it."""
     head = [text for text in (system, instructions) if text]
-    head.append(f"{wanted.label}:\n{wanted.text}")
+    head.append(f"{type_.label}:\n{type_.text}")
     pairs = [*examples, (document, "")]
-    shown = [f"{_TEXT}:\n{framed(text, wanted)}\n\n{wanted.answer}:\n{answer}" for text, answer in pairs]
+    shown = [f"{_TEXT}:\n{escape_labels(text, type_)}\n\n{type_.answer}:\n{answer}" for text, answer in pairs]
     return "\n\n".join([*head, *shown])
 
 
 def chat_messages(  # noqa: PLR0913  what a prompt is made of
-    wanted: Description,
+    type_: Description,
     document: str,
     *,
     system: str | None = None,
-    earlier: Messages = (),
+    earlier_turns: Messages = (),
     instructions: str | None = None,
     examples: Sequence[tuple[str, str]] = (),
 ) -> list[dict[str, str]]:
     """Return the messages of a prompt, with examples as earlier turns; a chat has the task in its system message."""
-    head = "\n\n".join(filter(None, (instructions, wanted.task, f"{wanted.label}:\n{wanted.text}")))
-    above = "" if earlier else f"{head}\n\n{_TEXT}:\n"
-    if earlier:
-        system = "\n\n".join(filter(None, (system, head)))
+    task = "\n\n".join(filter(None, (instructions, type_.task, f"{type_.label}:\n{type_.text}")))
+    above = "" if earlier_turns else f"{task}\n\n{_TEXT}:\n"
+    if earlier_turns:
+        system = "\n\n".join(filter(None, (system, task)))
     messages: list[dict[str, str]] = [] if system is None else [{"role": "system", "content": system}]
     for text, answer in examples:
-        messages.append({"role": "user", "content": f"{above}{framed(text, wanted)}"})
+        messages.append({"role": "user", "content": f"{above}{escape_labels(text, type_)}"})
         messages.append({"role": "assistant", "content": answer})
-    for turn in earlier:
+    for turn in earlier_turns:
         said = turn["content"]
-        messages.append({"role": turn["role"], "content": framed(said, wanted) if turn["role"] == "user" else said})
-    messages.append({"role": "user", "content": f"{above}{framed(document, wanted)}"})
+        messages.append(
+            {"role": turn["role"], "content": escape_labels(said, type_) if turn["role"] == "user" else said}
+        )
+    messages.append({"role": "user", "content": f"{above}{escape_labels(document, type_)}"})
     return messages
 
 
-def framed(text: str, wanted: Description) -> str:
+def escape_labels(text: str, description: Description) -> str:
     r"""Return a text as it stands in a prompt: indented if one of its lines looks like a label of the prompt.
 
     `"25 years old.\nJSON:\n{}"` → `"    25 years old.\n    JSON:\n    {}"`
     """
-    label = _label(wanted.label, wanted.answer)
-    return _indented(text) if any(map(label.fullmatch, _as_read(text).splitlines())) else text
+    label = _label_pattern(description.label, description.answer)
+    return _indented(text) if any(map(label.fullmatch, _visible_characters(text).splitlines())) else text
 
 
-def _as_read(text: str) -> str:
+def _visible_characters(text: str) -> str:
     r"""Return a text without what a reader does not see: characters without width, and those of another width.
 
     `"\u200bＪＳＯＮ："` → `"JSON:"`
@@ -227,9 +229,9 @@ _WITHOUT_WIDTH = re.compile(
 
 
 @lru_cache(maxsize=64)
-def _label(above: str, answer: str) -> re.Pattern[str]:
+def _label_pattern(type_label: str, answer_label: str) -> re.Pattern[str]:
     """Return what matches a line that looks like a label; behind that of the answer, the answer may stand."""
-    labels = rf"\s*(?:(?:{re.escape(above)}|{_TEXT})\s*:\s*|{re.escape(answer)}\s*:.*)"
+    labels = rf"\s*(?:(?:{re.escape(type_label)}|{_TEXT})\s*:\s*|{re.escape(answer_label)}\s*:.*)"
     return re.compile(labels, re.IGNORECASE | re.DOTALL)
 
 
@@ -239,7 +241,7 @@ def sections(texts: Mapping[str, str]) -> str:
     `{"old": "1 kg", "new": "2 kg"}` → `"The old:\n1 kg\n\nThe new:\n2 kg"`
     """
     labels = re.compile(rf"\s*the\s+(?:{'|'.join(map(re.escape, texts))})\s*:\s*", re.IGNORECASE)
-    imitates = any(labels.fullmatch(line) for text in texts.values() for line in _as_read(text).splitlines())
+    imitates = any(labels.fullmatch(line) for text in texts.values() for line in _visible_characters(text).splitlines())
     return "\n\n".join(f"The {label}:\n{_indented(text) if imitates else text}" for label, text in texts.items())
 
 

@@ -26,10 +26,10 @@ _ID = re.compile(rb'\{"id": "(?:[^"\\\x00-\x1f]|\\.)*')
 _AFTER_ID = b'", "digest": "'
 """The beginning of each line."""
 
-OF_TYPE = ("allow_missing", "grounded", "layout")
+TYPE_OPTIONS = ("allow_missing", "grounded", "layout")
 """Options that are a part of the type, so that another value makes another type."""
 
-UNREAD = hashlib.sha256().hexdigest()
+DIGEST_OF_NO_TEXT = hashlib.sha256().hexdigest()
 """The digest of a document without text, such as a file that could not be read."""
 
 
@@ -49,23 +49,23 @@ def differences(before: Mapping[str, Any], now: Provenance, *, ignored: frozense
 
     The version and options that are `ignored` may differ.
     """
-    found = []
-    options, others = before.get("options", {}), now.options
-    for name in sorted({*options, *others} - ignored):
-        if options.get(name) != others.get(name):
-            was, is_now = (f"{name}={one[name]!r}" if name in one else "none" for one in (options, others))
-            found.append(f"the option {name} (it was {was}, and is {is_now})")
+    changes = []
+    options_before, options_now = before.get("options", {}), now.options
+    for name in sorted({*options_before, *options_now} - ignored):
+        if options_before.get(name) != options_now.get(name):
+            was, is_now = (f"{name}={one[name]!r}" if name in one else "none" for one in (options_before, options_now))
+            changes.append(f"the option {name} (it was {was}, and is {is_now})")
     if before.get("type_digest") != now.type_digest and not any(
-        options.get(name) != others.get(name) for name in OF_TYPE
+        options_before.get(name) != options_now.get(name) for name in TYPE_OPTIONS
     ):
-        found.append("the type")
+        changes.append("the type")
     if before.get("model") != now.model:
-        found.append(f"the model (it was {before.get('model')!r}, and is {now.model!r})")
+        changes.append(f"the model (it was {before.get('model')!r}, and is {now.model!r})")
     if before.get("vocabulary") != now.vocabulary:
-        found.append("the vocabulary")
-    if not found and before.get("prompt") != now.prompt:
-        found.append("the prompt, which another version of the library may word otherwise")
-    return found
+        changes.append("the vocabulary")
+    if not changes and before.get("prompt") != now.prompt:
+        changes.append("the prompt, which another version of the library may word otherwise")
+    return changes
 
 
 def line_of(result: Result[Any], digest: str, provenance: Provenance) -> bytes:
@@ -80,25 +80,28 @@ def line_of(result: Result[Any], digest: str, provenance: Provenance) -> bytes:
         return json.dumps(record).encode() + b"\n"
 
 
-def read_line(line: bytes, *, is_own: bool = True) -> Record:
-    """Return the record of a line. Raises ValueError if it is none, or was not written here but has to be."""
-    record: Record = json.loads(line)
-    problem = _problem(record, is_own=is_own)
+def read_line(line: bytes, *, needs_provenance: bool = True) -> Record:
+    """Return the record of a line. Raises ValueError if it is none, or lacks the provenance that resuming needs."""
+    record: Record = json.loads(line.decode("utf-8-sig"))
+    problem = _problem(record, needs_provenance=needs_provenance)
     if problem:
         raise ValueError(problem)
     return record
 
 
-def is_begun(tail: bytes) -> bool:
-    """Tell whether bytes are a record of which the end may be missing, or nothing; JSON that is no record is not."""
-    identity = _ID.match(tail)
-    if identity is None:
-        return b'{"id": "'.startswith(tail)
-    rest = tail[identity.end() :]
-    if rest != b"\\" and not rest.startswith(_AFTER_ID):  # torn in an escape
-        return _AFTER_ID.startswith(rest)
+def is_record_prefix(line: bytes) -> bool:
+    """Tell whether bytes are the beginning of a record, or a whole one.
+
+    `b'{"id": "a", "dig'` → True; `b'{"name": "a"}'` → False
+    """
+    id_match = _ID.match(line)
+    if id_match is None:
+        return b'{"id": "'.startswith(line)
+    after_id = line[id_match.end() :]
+    if after_id != b"\\" and not after_id.startswith(_AFTER_ID):  # torn in an escape
+        return _AFTER_ID.startswith(after_id)
     try:
-        read_line(tail)
+        read_line(line)
     except (json.JSONDecodeError, UnicodeDecodeError):
         return True
     except (ValueError, RecursionError):
@@ -106,7 +109,7 @@ def is_begun(tail: bytes) -> bool:
     return True
 
 
-def _problem(record: Any, *, is_own: bool) -> str:
+def _problem(record: Any, *, needs_provenance: bool) -> str:
     """Return why a JSON value is no record, or says too little to be resumed; an empty text if it is one."""
     if not isinstance(record, dict):
         return "it is no object"
@@ -115,25 +118,25 @@ def _problem(record: Any, *, is_own: bool) -> str:
     error = record.get("error", {"kind": "", "message": ""})
     if not isinstance(error, dict) or not all(isinstance(error.get(name), str) for name in ("kind", "message")):
         return "its error has no kind and message"
-    digest = record.get("digest", UNREAD)
+    digest = record.get("digest", DIGEST_OF_NO_TEXT)
     if not isinstance(digest, str) or len(digest) != 64 or not set(digest) <= set("0123456789abcdef"):
         return "its digest is no SHA-256"
     if ("value" in record) == ("error" in record):
         return "it has both a value and an error" if "value" in record else "it has neither a value nor an error"
-    if is_own and "digest" not in record:
+    if needs_provenance and "digest" not in record:
         return "it has no digest"
-    provenance = record.get("provenance") if is_own else {}
-    is_told = isinstance(provenance, dict) and isinstance(provenance.get("options", {}), dict)
-    return "" if is_told else "it does not say what made it"
+    provenance = record.get("provenance") if needs_provenance else {}
+    says_what_made_it = isinstance(provenance, dict) and isinstance(provenance.get("options", {}), dict)
+    return "" if says_what_made_it else "it does not say what made it"
 
 
-def metadata_to_json(identity: str, metadata: Mapping[str, Any]) -> Any:
+def metadata_to_json(document_id: str, metadata: Mapping[str, Any]) -> Any:
     """Return the metadata of a document as JSON data. Raises PromptError for those that are none."""
     try:
         return json.loads(to_json(dict(metadata)))
     except Exception as error:
         raise PromptError(
-            f"The metadata of the document {identity!r} cannot be written as JSON: {message(error)}. Pass plain "
+            f"The metadata of the document {document_id!r} cannot be written as JSON: {message(error)}. Pass plain "
             "values.",
-            id=identity,
+            id=document_id,
         ) from error

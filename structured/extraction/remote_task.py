@@ -16,7 +16,7 @@ from structured.errors import ServerError, StructuredError
 from structured.errors.values import shown
 from structured.extraction.options import Options
 from structured.extraction.prompts import Conversation
-from structured.extraction.task import Given, Item, Task
+from structured.extraction.task import InputDocument, Item, Task
 from structured.models import Model
 from structured.models.remote_model import RemoteModel
 from structured.models.server_api import ServerAnswer, ServerRequest
@@ -24,13 +24,13 @@ from structured.output_types.json_output import DEFAULT_LAYOUT
 from structured.output_types.missing_values import MissingFieldsType
 from structured.output_types.remote_constraints import AnswerCheck, Constraint, refuse_grounding
 
-_LOGITS = "It needs the model's logits, and a server gives texts."
-_ANY = object()
+_NEEDS_LOGITS = "It needs the model's logits, and a server gives texts."
+_NO_VALUE = object()
 
 _REFUSED: Mapping[str, tuple[object, str]] = {
     "batch_tokens": (None, "The server plans its memory itself. Set batch_size: the requests under way at a time."),
     "chunking": (None, "A server does not say how many tokens a text has, so that none is split."),
-    "jump_forward": (_ANY, _LOGITS),
+    "jump_forward": (_NO_VALUE, _NEEDS_LOGITS),
     "repetition": (None, "What is done about repetition is a setting of the server."),
     "thinking": (None, "Reasoning is a setting of the server."),
 }
@@ -50,7 +50,7 @@ def refuse_options(model: RemoteModel, options: Options, search: Search) -> None
             "'told' (the model is told what was wrong, and writes all of it again) or 'whole'."
         )
     if search.is_joint:
-        raise ValueError(f"search is {search.method}, and {model.name} is a server. {_LOGITS} Take Samples.")
+        raise ValueError(f"search is {search.method}, and {model.name} is a server. {_NEEDS_LOGITS} Take Samples.")
     layout = options.get("layout") or DEFAULT_LAYOUT
     if layout.whitespace not in (DEFAULT_LAYOUT.whitespace, "any"):
         raise ValueError(f"layout is {layout}, and {model.name} lays JSON out itself. Leave its whitespace out.")
@@ -84,8 +84,8 @@ def served_candidates(
     """
     assert isinstance(model, RemoteModel), "what is no language model is a server"
     requests = [one.task.request(one, search, attempt) for one in items if isinstance(one, RemoteItem)]
-    asked = [_sample(one, number) for one in requests for number in range(search.samples)]
-    return grouped(_as_completed(model, asked, batch_size), search.samples)
+    samples = [_sample(one, number) for one in requests for number in range(search.samples)]
+    return grouped(_as_completed(model, samples, batch_size), search.samples)
 
 
 def served_stream(model: RemoteModel, request: ServerRequest) -> Generator[str, None, Generation]:
@@ -107,31 +107,33 @@ def _as_completed(
     model: RemoteModel, requests: Sequence[ServerRequest], batch_size: int
 ) -> Iterator[tuple[int, Generation | StructuredError]]:
     """Yield each text or error with its place; the threads are daemons, so that an interrupt need not wait."""
-    waiting: SimpleQueue[tuple[int, ServerRequest]] = SimpleQueue()
+    unsent: SimpleQueue[tuple[int, ServerRequest]] = SimpleQueue()
     done: SimpleQueue[tuple[int, Generation | Exception]] = SimpleQueue()
     stop = Event()
     for one in enumerate(requests):
-        waiting.put(one)
+        unsent.put(one)
 
     def work() -> None:
         with suppress(Empty):
             while not stop.is_set():
-                place, request = waiting.get_nowait()
+                position, request = unsent.get_nowait()
                 start = perf_counter()
                 try:
-                    done.put((place, _generation(model.answer(request, stop), perf_counter() - start)))
+                    done.put((position, _generation(model.answer(request, stop), perf_counter() - start)))
                 except Exception as error:  # noqa: BLE001  it is raised in the thread that waits
-                    done.put((place, error))
+                    done.put((position, error))
 
     for _ in range(min(batch_size, len(requests))):
         Thread(target=copy_context().run, args=(work,), name=f"asks {model.name}", daemon=True).start()
     try:
         for _ in requests:
-            place, found = done.get()
-            is_of_one = isinstance(found, StructuredError) and not (isinstance(found, ServerError) and found.is_for_all)
-            if isinstance(found, Exception) and not is_of_one:
-                raise found
-            yield place, found  # type: ignore[misc]
+            position, answer = done.get()
+            fails_alone = isinstance(answer, StructuredError) and not (
+                isinstance(answer, ServerError) and answer.is_for_all
+            )
+            if isinstance(answer, Exception) and not fails_alone:
+                raise answer
+            yield position, answer  # type: ignore[misc]
     finally:
         stop.set()
 
@@ -172,7 +174,7 @@ class RemoteTask(Task):
 
     def make_ready(self, search: Search) -> None:
         """Refuse what the server cannot do, before anything is sent. Raises ValueError or SchemaError."""
-        refuse_options(self.model, self.options, search)
+        refuse_options(self.model, self.passed_options, search)
         self.model.api.body(self.model.address.model, self._request([], {}, search))
         _ = self.check
 
@@ -181,9 +183,9 @@ class RemoteTask(Task):
         assert isinstance(item, RemoteItem), "it is of this task"
         return served_stream(self.model, self.request(item, search, 0))
 
-    def prepared(self, given: Given) -> "RemoteItem":
+    def prepared(self, document: InputDocument) -> "RemoteItem":
         """Return what was read of a document, prepared."""
-        return RemoteItem(self, given, self.max_tokens)
+        return RemoteItem(self, document, self.max_tokens)
 
     def prompt(self, conversation: Conversation) -> str | list[dict[str, str]]:
         """Return the messages that are sent: the document alone to a server that makes prompts itself."""
@@ -200,9 +202,9 @@ class RemoteTask(Task):
         sampling["temperature"] = sampler.temperature
         if sampler.seed is not None and sampler.temperature > 0:
             sampling["seed"] = int(sampler.generator(item.position, attempt).integers(2**31))
-        if "repetition" in self.options:
-            sampling["stop_repetition"] = (self.options["repetition"] or Repetition()).stop
-        messages = self.with_instructions(item.feedback or None).prompt(item.given.conversation)
+        if "repetition" in self.passed_options:
+            sampling["stop_repetition"] = (self.passed_options["repetition"] or Repetition()).stop
+        messages = self.with_instructions(item.feedback or None).prompt(item.input.conversation)
         assert not isinstance(messages, str), "servers take chats"
         return self._request(messages, sampling, search)
 

@@ -28,7 +28,7 @@ from structured.extraction.documents.document import (
     read_document,
 )
 from structured.extraction.extractor import Extractor
-from structured.extraction.journal import Journal, Lines, Resume, SupportsWrite, each_record, to_path
+from structured.extraction.journal import Journal, RecordStream, Resume, SupportsWrite, each_record, to_path
 from structured.extraction.options import Options, check_progress
 from structured.extraction.records import digest_of, line_of, metadata_to_json
 from structured.extraction.task import Task
@@ -78,8 +78,8 @@ def _results(path: Path, output_type: object) -> Iterator[Result[Any]]:
             try:
                 provenance = Provenance(**record["provenance"]) if record.get("provenance") else None
                 missing = provenance.options.get("allow_missing") if provenance else None
-                wanted = None if output_type is Any else resolve_type(output_type, missing)
-                yield result_from_json(record, position, wanted, provenance)
+                resolved_type = None if output_type is Any else resolve_type(output_type, missing)
+                yield result_from_json(record, position, resolved_type, provenance)
             except (ValueError, KeyError, TypeError) as error:
                 raise OutputError(
                     f"Line {number} of {path}, of the document {record['id']!r}, cannot be read as {name}: "
@@ -177,9 +177,9 @@ async def awrite_results(
     """
     from structured.extraction.documents.async_documents import readable  # with asyncio
 
-    async with readable(documents) as given:
+    async with readable(documents) as readable_documents:
         return await in_thread(
-            lambda: write_results(output_type, given, output, resume=resume, progress=progress, **options)
+            lambda: write_results(output_type, readable_documents, output, resume=resume, progress=progress, **options)
         )
 
 
@@ -197,63 +197,63 @@ def write_results_of(
     task = extractor.task.with_confidence
     task.warn_of_unused()
     state = BatchState(count_of(documents))
-    with opened(output, task.provenance, resume) as sink:
-        pending: dict[int, str] = {}  # digests, by the positions of the documents
+    with open_sink(output, task.provenance, resume) as sink:
+        digests: dict[int, str] = {}  # by the positions of the documents
 
-        def work() -> Iterator[tuple[Task, DocumentLike] | None]:
-            for position, found in enumerate(unwritten(each_document(documents), sink, state)):
-                if found is not None:
-                    pending[position] = found[1]
-                yield None if found is None else (task, found[0])
+        def waiting_documents() -> Iterator[tuple[Task, DocumentLike] | None]:
+            for position, unrecorded_document in enumerate(unrecorded(each_document(documents), sink, state)):
+                if unrecorded_document is not None:
+                    digests[position] = unrecorded_document[1]
+                yield None if unrecorded_document is None else (task, unrecorded_document[0])
 
         try:
-            with closing(extractor.run.results(work(), state, progress=progress)) as results:
+            with closing(extractor.run.results(waiting_documents(), state, progress=progress)) as results:
                 for result in results:
-                    sink.append(line_of(result, pending.pop(result.position), task.provenance))
+                    sink.append(line_of(result, digests.pop(result.position), task.provenance))
         except BaseException as error:
             sink.note_kept(error)
             raise
-    return Written(state.done, state.failed, state.before, sink.failed)
+    return Written(state.done, state.failed, state.skipped, sink.failed_before)
 
 
-def unwritten(
-    documents: Iterable[DocumentLike], sink: Journal | Lines, state: BatchState
+def unrecorded(
+    documents: Iterable[DocumentLike], sink: Journal | RecordStream, state: BatchState
 ) -> Iterator[tuple[Document | PromptError, str] | None]:
     """Yield the documents without a record in a sink, with their digests; None for the others.
 
     A document has its id, and may be the error that it fails with. Raises OutputError for ids that clash.
     """
     seen: set[str] = set()
-    for position, given in enumerate(documents):
-        identity = id_of(given, position)
-        work: Document | PromptError
+    for position, original in enumerate(documents):
+        document_id = id_of(original, position)
+        document_or_error: Document | PromptError
         try:
-            work = document = replace(read_document(given), id=identity)
+            document_or_error = document = replace(read_document(original), id=document_id)
         except PromptError as error:
-            error.id, work, document = identity, error, Document("")
-        if identity in seen:
+            error.id, document_or_error, document = document_id, error, Document("")
+        if document_id in seen:
             raise OutputError(
-                f"Two documents have the id {shown(identity)}, the second at position {position}. Give each an id of "
-                "its own.",
+                f"Two documents have the id {shown(document_id)}, the second at position {position}. Give each an id "
+                "of its own.",
                 path=str(sink.path),
             )
-        seen.add(identity)
+        seen.add(document_id)
         digest = digest_of(document)
-        if sink.take(identity, digest):
-            state.pass_over()
+        if sink.was_recorded(document_id, digest):
+            state.skip_document()
             yield None
             continue
         try:
-            metadata_to_json(identity, document.metadata)
+            metadata_to_json(document_id, document.metadata)
         except PromptError as error:  # it is written without them
-            work = error
-        yield work, digest
+            document_or_error = error
+        yield document_or_error, digest
 
 
-def opened(output: Output, provenance: Provenance, resume: Resume) -> Journal | Lines:
+def open_sink(output: Output, provenance: Provenance, resume: Resume) -> Journal | RecordStream:
     """Return the sink of the records. Raises ValueError for a path that is named like another kind of file."""
     if not isinstance(output, str | PathLike):
-        return Lines(output)
+        return RecordStream(output)
     path = to_path(output)
     suffix = path.suffix.lower()
     if suffix and suffix not in SUFFIXES:  # whoever reads it would take it for something else

@@ -1,6 +1,6 @@
 """A run: documents go through the model together, and are attempted again where validators reject an answer.
 
-Documents are read and prepared in windows, each while the model works on the one before.
+Documents are read and prepared in blocks of some hundred, each in a thread while the model answers the block before.
 """
 
 from collections.abc import Generator, Iterable, Iterator
@@ -26,102 +26,101 @@ from structured.errors import (
     SchemaError,
     StructuredError,
 )
-from structured.extraction.acceptance import accepted, result_of
+from structured.extraction.acceptance import accept_candidates, result_of
 from structured.extraction.batch_state import BatchState, showing
 from structured.extraction.documents.chunks import DEFAULT_CHUNKING, Chunking
 from structured.extraction.documents.document import DocumentLike, characters_of
 from structured.extraction.guided_task import GuidedItem
 from structured.extraction.long_documents import LongDocument, prepare
-from structured.extraction.options import Errors, Options, search_of, warn_of_search, with_defaults
+from structured.extraction.options import ErrorPolicy, Options, search_of, warn_of_search, with_defaults
 from structured.extraction.task import Answer, Item, Pending, Task
 from structured.index.compilation import save_learned
 from structured.models import LanguageModel
 from structured.results.merging import Merged
 from structured.results.result import Result, read_answer
 
-BATCHES = 64
-"""Batches whose documents are prepared together, sorted by length, and answered before the next are looked at."""
+BLOCK_BATCHES = 64
+"""The batches of a block: their documents are prepared together, sorted by length, and answered before the next."""
 
-MAX_CHARACTERS = 250_000
-"""Characters of the documents of a window that fills a batch: it ends there, since what is kept of a document takes a
-thousand times its memory."""
-
-
-Work = tuple[int, Task, DocumentLike]
-"""A document that waits, behind its position and its task."""
+MAX_BLOCK_CHARACTERS = 250_000
+"""The characters after which a block ends if it fills a batch: prepared ones take a thousand times its memory."""
 
 
-class PreparedDocuments(NamedTuple):
-    """Documents that are answered together, prepared, and those of which there can be no answer."""
+WaitingDocument = tuple[int, Task, DocumentLike]
+"""A document that is to be prepared: its position, its task and the document as the caller passed it."""
+
+
+class PreparedBlock(NamedTuple):
+    """A block of documents, prepared: those that failed, those that are answered at once, and those in chunks."""
 
     failures: list[tuple[int, DocumentLike, StructuredError]]
     items: list[Item]
-    long: list[LongDocument]
+    long_documents: list[LongDocument]
 
 
-def windows_ahead(
-    work: Iterable[tuple[Task, DocumentLike] | None], state: BatchState, options: Options, named: str | None
-) -> Generator[PreparedDocuments, None, None]:
-    """Yield windows of documents, each prepared in a thread while the one before is answered.
+def prepared_blocks(
+    work: Iterable[tuple[Task, DocumentLike] | None], state: BatchState, options: Options, document_name: str | None
+) -> Generator[PreparedBlock, None, None]:
+    """Yield blocks of documents, each prepared in a thread while the block before is answered.
 
-    `work` is read in the thread that asks for windows. What it raises is raised after the window before.
+    `work` is read in the thread that asks for blocks. What it raises is raised after the block before.
     """
-    prepared = partial(_prepared, options["chunking"] or DEFAULT_CHUNKING, named)
+    prepare_block = partial(_prepare_block, options["chunking"] or DEFAULT_CHUNKING, document_name)
     with ThreadPoolExecutor(1, "documents") as pool:  # no thread until there is work
-        windows = windows_of(work, options["batch_size"])
-        given = next(windows, [])
-        window = prepared(given)
-        broken: Exception | None = None
-        while given and state.stopped is None:
-            for one in given:
-                state.start(*one)
+        blocks = blocks_of(work, options["batch_size"])
+        waiting = next(blocks, [])
+        block = prepare_block(waiting)
+        reading_error: Exception | None = None
+        while waiting and state.model_error is None:
+            for one in waiting:
+                state.start_document(*one)
             try:
-                given = next(windows, [])
+                waiting = next(blocks, [])
             except Exception as error:  # noqa: BLE001  where the documents come from is the user's own code
-                given, broken = [], error
-            beside = pool.submit(copy_context().run, prepared, given) if given else None
-            yield window
-            if beside is not None:
-                window = beside.result()
-        if broken is not None:
-            raise broken
+                waiting, reading_error = [], error
+            next_block = pool.submit(copy_context().run, prepare_block, waiting) if waiting else None
+            yield block
+            if next_block is not None:
+                block = next_block.result()
+        if reading_error is not None:
+            raise reading_error
 
 
-def windows_of(work: Iterable[tuple[Task, DocumentLike] | None], batch_size: int) -> Iterator[list[Work]]:
-    """Yield documents with their positions, in windows; where reading them fails, what was read comes first."""
-    window: list[Work] = []
+def blocks_of(work: Iterable[tuple[Task, DocumentLike] | None], batch_size: int) -> Iterator[list[WaitingDocument]]:
+    """Yield documents with their positions, in blocks; where reading them fails, what was read comes first."""
+    block: list[WaitingDocument] = []
     characters = 0
     try:
-        for position, one in enumerate(work):
-            if one is None:
+        for position, entry in enumerate(work):
+            if entry is None:
                 continue
-            task, document = one
-            window.append((position, task, document))
+            task, document = entry
+            block.append((position, task, document))
             characters += characters_of(document)
-            is_large = characters >= MAX_CHARACTERS and len(window) >= batch_size
-            if is_large or len(window) == BATCHES * batch_size:
-                yield window
-                window, characters = [], 0
+            is_large = characters >= MAX_BLOCK_CHARACTERS and len(block) >= batch_size
+            if is_large or len(block) == BLOCK_BATCHES * batch_size:
+                yield block
+                block, characters = [], 0
     except Exception:
-        if window:
-            yield window
+        if block:
+            yield block
         raise
-    if window:
-        yield window
+    if block:
+        yield block
 
 
-def _prepared(chunking: Chunking, named: str | None, given: list[Work]) -> PreparedDocuments:
+def _prepare_block(chunking: Chunking, document_name: str | None, waiting: list[WaitingDocument]) -> PreparedBlock:
     """Return documents prepared; of some there can be no answer, and they fail."""
-    window = PreparedDocuments([], [], [])
-    for position, task, document in given:
+    block = PreparedBlock([], [], [])
+    for position, task, document in waiting:
         try:
-            item = prepare(task, position, document, chunking, named=named)
+            item = prepare(task, position, document, chunking, document_name=document_name)
         except StructuredError as error:
-            failed = error_of_document(error, task, position, is_single=named is not None)
-            window.failures.append((position, document, failed))
+            failed = error_of_document(error, task, position, is_single=document_name is not None)
+            block.failures.append((position, document, failed))
         else:
-            (window.items if isinstance(item, Item) else window.long).append(item)  # type: ignore[arg-type]
-    return window
+            (block.items if isinstance(item, Item) else block.long_documents).append(item)  # type: ignore[arg-type]
+    return block
 
 
 def error_of_document(error: StructuredError, task: Task, position: int, *, is_single: bool) -> StructuredError:
@@ -155,7 +154,7 @@ class Run:
         state: BatchState,
         *,
         progress: bool | None = False,
-        named: str | None = None,
+        document_name: str | None = None,
     ) -> Generator[Result[Any], None, None]:
         """Yield the result of each document as soon as it is there, each of its own task.
 
@@ -165,24 +164,24 @@ class Run:
         with (
             state.observed(self.options.get("observe")),
             showing(state, progress),
-            closing(windows_ahead(work, state, self.options, named)) as windows,
+            closing(prepared_blocks(work, state, self.options, document_name)) as blocks,
         ):
-            for failures, items, long in windows:
+            for failures, items, long_documents in blocks:
                 for failure in failures:
-                    state.fail(*failure)
-                yield from state.take()
-                for _ in chain(self._answer(items, state), self._answer_long(long, state)):
-                    yield from state.take()
+                    state.add_failure(*failure)
+                yield from state.take_results()
+                for _ in chain(self._answer(items, state), self._answer_long(long_documents, state)):
+                    yield from state.take_results()
         state.warn()
-        if state.stopped is not None:
-            raise state.stopped
+        if state.model_error is not None:
+            raise state.model_error
 
     def values(
         self,
         work: Iterable[tuple[Task, DocumentLike]],
         *,
         total: int | None,
-        errors: Errors,
+        errors: ErrorPolicy,
         progress: bool | None = False,
     ) -> list[Any]:
         """Return the values of all documents in their order, with one warning for all that were shortened.
@@ -192,28 +191,30 @@ class Run:
         is always raised.
         """
         state = BatchState(total)
-        known: dict[int, Any] = {}
+        values: dict[int, Any] = {}
         try:
             for result in self.results(work, state, progress=progress):
                 try:
-                    known[result.position] = result.value  # the rest of a result is let go
+                    values[result.position] = result.value  # the rest of a result is let go
                 except StructuredError as error:
-                    known[result.position] = error
+                    values[result.position] = error
         except BaseException as error:
-            if error is not state.stopped:
+            if error is not state.model_error:
                 state.note_loss(error)
                 raise
-        unfinished = state.stopped_error()
-        found = [known.get(position, unfinished) for position in range(state.read if total is None else total)]
-        failed = {position: one for position, one in enumerate(found) if isinstance(one, StructuredError)}
-        if state.stopped is not None and (errors == "skip" or (errors == "raise" and len(failed) == len(found))):
-            raise state.stopped
+        unfinished = state.error_of_unfinished()
+        outcomes = [values.get(position, unfinished) for position in range(state.read if total is None else total)]
+        failures = {position: one for position, one in enumerate(outcomes) if isinstance(one, StructuredError)}
+        if state.model_error is not None and (
+            errors == "skip" or (errors == "raise" and len(failures) == len(outcomes))
+        ):
+            raise state.model_error
         if errors == "skip":
-            return [one for position, one in enumerate(found) if position not in failed]
-        if errors == "raise" and failed:
-            values = [None if position in failed else one for position, one in enumerate(found)]
-            raise BatchError(values, failed) from state.stopped
-        return found
+            return [one for position, one in enumerate(outcomes) if position not in failures]
+        if errors == "raise" and failures:
+            results = [None if position in failures else one for position, one in enumerate(outcomes)]
+            raise BatchError(results, failures) from state.model_error
+        return outcomes
 
     def _answer(self, items: list[Item], state: BatchState) -> Iterator[None]:
         """Generate answers, and yield whenever one is done; where a shared automaton fails, again alone."""
@@ -232,12 +233,12 @@ class Run:
         pending = dict.fromkeys(items)
         retries = self.options["retries"]
         for attempt in range(retries + 1):
-            pending = dict.fromkeys(item for item in pending if not item.whole.is_over)
+            pending = dict.fromkeys(item for item in pending if not item.whole.is_done)
             for item in pending:
                 if attempt == retries:
-                    item.start_over()  # the last attempt is at the whole answer
+                    item.drop_kept_answer()  # the last attempt is at the whole answer
             for item, candidates in self._candidates(list(pending), attempt, state):
-                if item.whole.is_over:
+                if item.whole.is_done:
                     del pending[item]
                 elif isinstance(candidates, StructuredError):
                     del pending[item]
@@ -249,42 +250,42 @@ class Run:
                 elif self.accept(item, candidates, state, attempt):
                     del pending[item]
                     yield
-        for item in pending if state.stopped is None else ():
+        for item in pending if state.model_error is None else ():
             _fail(item, item.rejection(), state)
             yield
-        save(items)
+        save_indexes(items)
 
     def _answer_long(self, documents: list[LongDocument], state: BatchState) -> Iterator[None]:
         """Answer the chunks of long documents, merge what they say, and yield whenever some may be done."""
-        while documents and state.stopped is None:
+        while documents and state.model_error is None:
             items: list[Item] = []
             characters = 0
             for document in documents:
-                while len(items) < BATCHES * self.options["batch_size"] and characters < MAX_CHARACTERS:
-                    item = _next_part(document, state)
+                while len(items) < BLOCK_BATCHES * self.options["batch_size"] and characters < MAX_BLOCK_CHARACTERS:
+                    item = _next_chunk(document, state)
                     if item is None:
                         break
                     items.append(item)
                     characters += len(item.document)
             yield from self._answer(items, state)
             for document in documents:
-                merged = document.answer() if state.stopped is None else None
+                merged = document.merged_answer() if state.model_error is None else None
                 if merged is not None:
                     self._finish_long(document, merged, state)
-            documents = [one for one in documents if not one.is_over]
+            documents = [one for one in documents if not one.is_done]
             yield
 
     def _candidates(
         self, items: list[Item], attempt: int, state: BatchState
     ) -> Iterator[tuple[Item, list[Generation] | StructuredError]]:
         """Yield the candidates for each item as soon as they are written; none after what stops the model."""
-        if state.stopped is not None or not items:
+        if state.model_error is not None or not items:
             return
         model, search = items[0].task.model, self.search.for_retries if attempt else self.search  # one model for all
         try:
             if isinstance(model, LanguageModel):
                 guided = [item for item in items if isinstance(item, GuidedItem)]
-                shared = common_beginning([*{item.beginning for item in guided}])
+                shared = common_beginning([*{item.prompt_prefix for item in guided}])
                 written = search.candidates(
                     model,
                     [item.task.request(item, search.sampler, attempt, shared) for item in guided],
@@ -299,59 +300,59 @@ class Run:
             for place, candidates in written:
                 yield items[place], candidates
         except Exception as error:  # noqa: BLE001  a model of the user's own raises what it likes
-            state.stopped = error
+            state.model_error = error
 
     def accept(self, item: Item, candidates: list[Generation], state: BatchState, attempt: int = 0) -> bool:
         """Take the answer of an item, and tell whether there is one among the candidates."""
         item.count(candidates)
-        with state.written(item, attempt, candidates):
-            answer = accepted(item, candidates, self.search, self.options["repair"])
+        with state.attempt_written(item, attempt, candidates):
+            answer = accept_candidates(item, candidates, self.search, self.options["repair"])
         if answer is None:
             return False
         if isinstance(item.whole, LongDocument):
-            item.whole.take(item, answer)
+            item.whole.add_answer(item, answer)
         else:
-            state.accept(
+            state.add_result(
                 item,
                 result_of(item, answer, self.options),
-                shortened=any(one.shortened for one in answer.generations),
-                repetitive=any(one.diagnostics.repetitions for one in answer.generations),
+                shortened=any(one.shortened for one in answer.accepted_generations),
+                repeated_fields=answer.repeated_fields(item.task.output_type),
             )
         return True
 
-    def _finish_long(self, long: LongDocument, merged: Merged, state: BatchState) -> None:
+    def _finish_long(self, document: LongDocument, merged: Merged, state: BatchState) -> None:
         """Take what the chunks of a document say together as its result; it fails if a validator rejects that."""
-        wanted = long.task.output_type
-        text = long.text_of(merged)
-        value = read_answer(wanted, text)
+        output_type = document.task.output_type
+        text = document.text_of(merged)
+        value = read_answer(output_type, text)
         if isinstance(value, Attempt):
-            long.attempts.append(value)
+            document.attempts.append(value)
             remedy = (
                 "The last of these is what the chunks of the document say together; each was accepted by itself. "
                 "Loosen the rule (a max_length of a list holds for the whole document), or raise tokens of Chunking."
             )
-            _fail(long, long.rejection(remedy=remedy), state)
+            _fail(document, document.rejection(remedy=remedy), state)
             return
-        long.is_over = True
+        document.is_done = True
         answer = Answer(text, value, (), evidence=merged.evidence)
-        result = result_of(long, answer, self.options, merged.conflicts)
-        state.accept(long, result, shortened=long.shortened, repetitive=long.repetitive)
+        result = result_of(document, answer, self.options, merged.conflicts)
+        state.add_result(document, result, shortened=document.is_shortened, repeated_fields=document.repeated_fields)
 
 
-def save(items: Iterable[Item]) -> None:
+def save_indexes(items: Iterable[Item]) -> None:
     """Save what was learned while some items were answered."""
-    guided = [item for item in items if isinstance(item, GuidedItem) and item.task.settings["cache"]]
-    for index in {index for item in guided for index in (item.index, item.first.guide.index)}:
+    guided = [item for item in items if isinstance(item, GuidedItem) and item.task.options["cache"]]
+    for index in {index for item in guided for index in (item.index, item.whole_start.guide.index)}:
         save_learned(index)
 
 
-def _next_part(document: LongDocument, state: BatchState) -> Item | None:
+def _next_chunk(document: LongDocument, state: BatchState) -> Item | None:
     """Return the next chunk of a document, prepared; None if there is none now. The document fails if it cannot be."""
-    given = document.given
+    source = document.input
     try:
         return document.next_item()
     except StructuredError as error:
-        _fail(document, error_of_document(error, document.task, given.position, is_single=given.is_single), state)
+        _fail(document, error_of_document(error, document.task, source.position, is_single=source.is_single), state)
         return None
 
 
@@ -359,15 +360,15 @@ def _has_exhausted(item: Item, error: StructuredError) -> TypeGuard[GuidedItem]:
     """Tell whether an item failed in an automaton that texts before it may have exhausted."""
     if not (isinstance(item, GuidedItem) and isinstance(error, AUTOMATON_ERRORS)):
         return False
-    return item.first.guide.index.is_exhausted and not item.is_reset
+    return item.whole_start.guide.index.is_exhausted and not item.is_reset
 
 
 def _fail(pending: Pending, error: StructuredError, state: BatchState) -> None:
     """Let a document fail, or the document that it is a part of; that fails once."""
-    if pending.whole.is_over:
+    if pending.whole.is_done:
         return
-    pending.whole.is_over = True
+    pending.whole.is_done = True
     if isinstance(pending, Item) and pending.part is not None:
         start, end = pending.part.chunk.body
         error.add_note(f"This is about a part of the document: its characters {start:,} to {end:,}.")
-    state.fail(pending.position, pending.given.source, error)
+    state.add_failure(pending.position, pending.input.original, error)

@@ -14,7 +14,7 @@ from structured.results.result import Result
 S = TypeVar("S")
 T = TypeVar("T")
 
-SHOWN = 60
+MAX_SHOWN_CHARACTERS = 60
 """Characters of a text that a repr shows, the last ones."""
 
 
@@ -24,8 +24,8 @@ class StreamIterator(Generic[S]):
     In the latter the model runs in a thread beside the event loop.
     """
 
-    def __init__(self, steps: Iterator[S]) -> None:
-        self._steps = steps
+    def __init__(self, iterator: Iterator[S]) -> None:
+        self._iterator = iterator
 
     def __reduce__(self) -> NoReturn:
         raise pickle.PicklingError(
@@ -37,14 +37,14 @@ class StreamIterator(Generic[S]):
         return self
 
     def __next__(self) -> S:
-        return next(self._steps)
+        return next(self._iterator)
 
     async def __aiter__(self) -> AsyncIterator[S]:
         import asyncio
 
         end = object()
-        while (step := await asyncio.to_thread(next, self, end)) is not end:
-            yield cast("S", step)
+        while (piece := await asyncio.to_thread(next, self, end)) is not end:
+            yield cast("S", piece)
 
 
 class Stream(StreamIterator[str], Generic[T]):
@@ -76,7 +76,7 @@ class Stream(StreamIterator[str], Generic[T]):
         """What the model raised, or why the answer was rejected."""
 
     def __repr__(self) -> str:
-        end = self.text if len(self.text) <= SHOWN else f"…{self.text[-SHOWN:]}"
+        end = self.text if len(self.text) <= MAX_SHOWN_CHARACTERS else f"…{self.text[-MAX_SHOWN_CHARACTERS:]}"
         return f"Stream({end!r}{'' if self._generation else ' …'})"
 
     def _repr_html_(self) -> str:

@@ -1,12 +1,13 @@
-"""A task: an output type for a model, with what the model is shown, and how what it writes is read."""
+"""A task: an output type for a model, with the parts of the prompt, and the reading of the answers."""
 
 import copy
 import functools
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
+from itertools import chain
 from typing import Any, NamedTuple, Self
 
 from pydantic_core import to_json
@@ -22,16 +23,18 @@ from structured.extraction.prompts import Conversation, chat_messages, check_cha
 from structured.models import LanguageModel, Model
 from structured.models.load import PACKAGED_NAME
 from structured.output_types.output_type import Description, OutputType
+from structured.output_types.paths import steps_to_field
 from structured.results.attribution import KeptAnswer
 from structured.results.evidence import Evidence
+from structured.results.json_text import spans
 from structured.results.merging import Candidate, vote
 from structured.results.result import Provenance, Usage
 
-ANSWERED_ALIKE = frozenset({"model", "observe", "batch_size", "batch_tokens", "cache"})
+ANSWER_NEUTRAL_OPTIONS = frozenset({"model", "observe", "batch_size", "batch_tokens", "cache"})
 """Options that change no answer; the model has fields of its own in the provenance."""
 
-MAX_SHOWN = 100
-"""The longest value of an option, in characters, that a provenance shows; of a longer one it has a digest."""
+MAX_OPTION_CHARACTERS = 100
+"""The longest value of an option that a provenance shows, in characters; it has a digest of a longer one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,8 +48,8 @@ class Task(ABC):
     instructions: str | None
     examples: Sequence[tuple[str, str]]
     """Documents with the right answers, as the model would have to write them."""
-    options: Options
-    """Those of the call, as they were passed."""
+    passed_options: Options
+    """The options that the caller passed, without the defaults of the others."""
     wants_confidence: bool = False
     """Whether somebody may ask how sure the model was, so that a server has to say it."""
     is_verbatim: bool = False
@@ -64,19 +67,19 @@ class Task(ABC):
             check_characters(answer, f"The answer of example {number}")
 
     @functools.cached_property
-    def settings(self) -> Options:
-        """The options with the defaults of the others."""
-        return with_defaults(self.options)
+    def options(self) -> Options:
+        """The options that the caller passed, with the defaults of the others."""
+        return with_defaults(self.passed_options)
 
     @property
     def max_tokens(self) -> int:
         """The most tokens of an answer, unless the context of the model leaves fewer."""
-        return self.settings["max_tokens"]
+        return self.options["max_tokens"]
 
     @property
     def system(self) -> str | None:
         """The system prompt."""
-        return self.options.get("system")
+        return self.passed_options.get("system")
 
     def with_instructions(self, instructions: str | None) -> Self:
         """Return the task with further instructions."""
@@ -96,20 +99,20 @@ class Task(ABC):
         if self.examples and self.model.name == PACKAGED_NAME:
             problem = "The packaged model answers with its examples. Leave examples out, or name another model."
             warn(OptionWarning(problem))
-        warn_of_type(self.options, self.output_type, wants_confidence=self.wants_confidence)
+        warn_of_type(self.passed_options, self.output_type, wants_confidence=self.wants_confidence)
 
     def with_options(self, options: Options) -> Self:
         """Return the task under other options, which say only how answers are sampled, and how long they may be."""
-        return replace(self, options=options)
+        return replace(self, passed_options=options)
 
     def prompt(self, conversation: Conversation) -> str | list[dict[str, str]]:
         """Return the prompt: chat messages if the model has a chat template. Raises PromptError for odd chats."""
         if self.system is not None and conversation.system is not None:
             raise PromptError("There is a system message, and the option system as well. Leave out one of them.")
-        if conversation.earlier and not self.model.has_chat_template:
+        if conversation.earlier_turns and not self.model.has_chat_template:
             raise PromptError(
-                f"How {self.model.name} would read {len(conversation.earlier) + 1} turns of a chat is unknown: it has "
-                "no chat template. Use a chat model, or write the chat as one text."
+                f"How {self.model.name} would read {len(conversation.earlier_turns) + 1} turns of a chat is unknown: "
+                "it has no chat template. Use a chat model, or write the chat as one text."
             )
         if self.is_verbatim and self.model.has_chat_template:
             return conversation.messages
@@ -117,14 +120,14 @@ class Task(ABC):
             return "\n\n".join(filter(None, (conversation.system, conversation.text)))
         build: Callable[..., str | list[dict[str, str]]] = completion_prompt
         if self.model.has_chat_template:
-            build = functools.partial(chat_messages, earlier=conversation.earlier)
+            build = functools.partial(chat_messages, earlier_turns=conversation.earlier_turns)
         system = self.system if conversation.system is None else conversation.system
-        told = {"system": system, "instructions": self.instructions, "examples": self.examples}
-        return build(self.description, conversation.text, **told)
+        parts = {"system": system, "instructions": self.instructions, "examples": self.examples}
+        return build(self.description, conversation.text, **parts)
 
-    def item(self, position: int, given: DocumentLike, *, named: str | None = None) -> "Item":
-        """Return a document, prepared; errors call it by its name or position. Raises PromptError or BudgetError."""
-        return self.prepared(Given.read(position, given, named))
+    def item(self, position: int, document: DocumentLike, *, document_name: str | None = None) -> "Item":
+        """Read a document, and return an item for it. Raises PromptError or BudgetError, which name the document."""
+        return self.prepared(InputDocument.read(position, document, document_name))
 
     @abstractmethod
     def make_ready(self, search: Search) -> None:
@@ -135,58 +138,58 @@ class Task(ABC):
         """Yield the pieces of an answer as they are written, and return the whole."""
 
     @abstractmethod
-    def prepared(self, given: "Given") -> "Item":
-        """Return what was read of a document, prepared. Raises as `item`."""
+    def prepared(self, document: "InputDocument") -> "Item":
+        """Return an item for a document that was read. Raises as `item`."""
 
-    def read_vote(self, valid: Sequence[tuple[Generation, Any]]) -> tuple[str, Any]:
-        """Return what most answers say, as text and as a value, given with what is read of each."""
-        wanted = self.output_type
+    def elect(self, valid: Sequence[tuple[Generation, Any]]) -> tuple[str, Any]:
+        """Return the text and the value that most answers agree on, given valid answers with their values."""
+        output_type = self.output_type
 
         def is_valid(data: Any) -> bool:
             try:
-                wanted.parse(wanted.from_data(data))
+                output_type.parse(output_type.from_data(data))
             except Exception:  # noqa: BLE001  validators are the user's own code
                 return False
             return True
 
-        candidates = [Candidate(wanted.to_data(one.text), one.log_probability) for one, _ in valid]
+        candidates = [Candidate(output_type.to_data(one.text), one.log_probability) for one, _ in valid]
         elected = vote(candidates, is_valid)
         if elected.position is not None:
-            generation, value = valid[elected.position]
-            return generation.text, value
-        text = wanted.from_data(elected.data)
-        return text, wanted.parse(text)
+            one, value = valid[elected.position]
+            return one.text, value
+        text = output_type.from_data(elected.data)
+        return text, output_type.parse(text)
 
     @functools.cached_property
     def provenance(self) -> Provenance:
         """The type, the model, the prompt and the options that decide the answers to all documents."""
         from importlib.metadata import version  # some milliseconds
 
-        model, wanted = self.model, self.output_type
-        given: dict[str, Any] = {
+        model, output_type = self.model, self.output_type
+        chosen: dict[str, Any] = {
             name: value
-            for name, value in self.options.items()
-            if name not in ANSWERED_ALIKE and value != DEFAULTS.get(name)
+            for name, value in self.passed_options.items()
+            if name not in ANSWER_NEUTRAL_OPTIONS and value != DEFAULTS.get(name)
         }
         if self.examples:
-            given["examples"] = self.examples
+            chosen["examples"] = self.examples
         return Provenance(
-            wanted.name,
-            wanted.digest,
+            output_type.name,
+            output_type.digest,
             model.name,
             model.vocabulary.fingerprint.hex()[:16] if isinstance(model, LanguageModel) else None,
             short_digest(json.dumps(self.prompt(Conversation("")), ensure_ascii=False)),
-            {name: _shortened(name, value) for name, value in sorted(given.items())},
+            {name: _shortened(name, value) for name, value in sorted(chosen.items())},
             version("structured-extraction"),
         )
 
 
 def _shortened(name: str, value: Any) -> Any:
     """Return the value of an option as JSON data, or a digest of it if it is long."""
-    plain = json.loads(to_json(value, fallback=repr))
-    written = json.dumps(plain, ensure_ascii=False)
+    data = json.loads(to_json(value, fallback=repr))
+    text = json.dumps(data, ensure_ascii=False)
     is_read_back = name == "allow_missing"
-    return plain if is_read_back or len(written) <= MAX_SHOWN else f"sha256:{short_digest(written)}"
+    return data if is_read_back or len(text) <= MAX_OPTION_CHARACTERS else f"sha256:{short_digest(text)}"
 
 
 def short_digest(text: str) -> str:
@@ -194,46 +197,66 @@ def short_digest(text: str) -> str:
     return sha256(text.encode(errors="surrogatepass")).hexdigest()[:16]
 
 
-class Given(NamedTuple):
-    """A document that was read, and what errors call it."""
+class InputDocument(NamedTuple):
+    """A document of a batch: what was read of it, its position, and the name that errors call it by.
+
+    `extract(Person, "Jason is 25.")` → position 0, name "the text"; the second of a batch → position 1, "document 1".
+    """
 
     position: int
     conversation: Conversation
-    named: str
+    name: str
     is_single: bool
-    """Whether it is the text of a call for one, in no batch."""
+    """Whether it is the only document of a call such as `extract`, so that errors tell no position."""
     document: Document
     """The document as it was read."""
-    source: DocumentLike
+    original: DocumentLike
     """The document as the caller passed it."""
 
     @classmethod
-    def read(cls, position: int, given: DocumentLike, named: str | None) -> Self:
+    def read(cls, position: int, original: DocumentLike, name: str | None) -> Self:
         """Read a document, which errors call by its id or its position. Raises PromptError for what is none."""
-        document = read_document(given)
-        is_single, named = named is not None, named or f"document {document.id or position}"
-        conversation = Conversation.read(document.text, named, is_single=is_single)
-        return cls(position, conversation, named, is_single, document, given)
+        document = read_document(original)
+        is_single, name = name is not None, name or f"document {document.id or position}"
+        conversation = Conversation.read(document.text, name, is_single=is_single)
+        return cls(position, conversation, name, is_single, document, original)
 
 
 class Answer(NamedTuple):
-    """An answer that validators accept: the text that it was read from, and what was written for it."""
+    """An answer that validators accept: its text, its value and the generations that it was made of."""
 
     text: str
     value: Any
-    generations: Sequence[Generation]
-    candidates: Sequence[Generation] = ()
-    """All that tell how sure the model was of each value."""
-    kept: KeptAnswer | None = None
-    """What the attempt kept of an earlier answer."""
+    accepted_generations: Sequence[Generation]
+    """The generations that validators accepted: one, or several where they vote."""
+    confidence_generations: Sequence[Generation] = ()
+    """The generations from which the confidence of each value is computed, rejected ones included."""
+    kept_answer: KeptAnswer | None = None
+    """The part of an earlier answer that the attempt did not write again."""
     evidence: Mapping[str, Evidence] | None = None
-    """The evidence, where it had to be known before the result is asked for it."""
+    """The evidence, where the answer was changed by it or is one of a chunk; else the result computes it."""
+
+    def repeated_fields(self, output_type: OutputType[Any]) -> frozenset[str]:
+        """Return the fields in which the model repeated itself; "" for a text that has none, or the thinking before."""
+        return frozenset(chain.from_iterable(_repeated_fields(one, output_type) for one in self.accepted_generations))
+
+
+def _repeated_fields(generation: Generation, output_type: OutputType[Any]) -> Iterator[str]:
+    """Yield the field of each place at which a text repeated itself: that of the innermost value around the place."""
+    figures, text = generation.diagnostics, generation.text
+    if not figures.repetitions:
+        return
+    values = list(spans(text)) if output_type.root is not None and figures.repetition_places else []
+    for place in figures.repetition_places or (-1,):
+        offset = len(text.encode()[:place].decode()) if place >= 0 else -1
+        around = (steps for steps, start, end in values if start <= offset < end)
+        yield steps_to_field(next(around, ()))
 
 
 class Part(NamedTuple):
-    """A chunk of a document that is being answered."""
+    """A chunk of a long document that an item answers."""
 
-    of: "Pending"
+    long_document: "Pending"
     chunk: Chunk
 
 
@@ -242,14 +265,14 @@ class Pending:
     """One document on its way to its answer, as a whole or in parts."""
 
     task: Task
-    given: Given
+    input: InputDocument
     attempts: list[Attempt] = field(default_factory=list, kw_only=True)
     """The answers that the type's validators rejected."""
     usage: Usage = field(default_factory=Usage, kw_only=True)
     """What was written for it, in all attempts."""
     seconds: float = field(default=0.0, kw_only=True)
     """How long that took."""
-    is_over: bool = field(default=False, kw_only=True)
+    is_done: bool = field(default=False, kw_only=True)
     """Whether it has a result or an error."""
 
     @property
@@ -260,17 +283,17 @@ class Pending:
     @property
     def position(self) -> int:
         """Its place among the documents."""
-        return self.given.position
+        return self.input.position
 
     @property
     def document(self) -> str:
         """The document; of a chat, all that the user says."""
-        return self.given.conversation.document
+        return self.input.conversation.document
 
-    def rejection(self, **told: str) -> GenerationError:
+    def rejection(self, **remedy: str) -> GenerationError:
         """Return its error where every answer was rejected; a `remedy` takes the place of the usual one."""
-        position = None if self.given.is_single else self.position
-        error = GenerationError(self.attempts, document=position, **told)
+        position = None if self.input.is_single else self.position
+        error = GenerationError(self.attempts, document=position, **remedy)
         error.__cause__ = self.attempts[-1].error
         return error
 
@@ -289,7 +312,7 @@ class Item(Pending, ABC):
     @property
     def whole(self) -> Pending:
         """The document that it is, or is a part of."""
-        return self if self.part is None else self.part.of
+        return self if self.part is None else self.part.long_document
 
     @property
     @abstractmethod
@@ -297,11 +320,11 @@ class Item(Pending, ABC):
         """The tokens of its prompt in this attempt."""
 
     @property
-    def kept(self) -> KeptAnswer | None:
+    def kept_answer(self) -> KeptAnswer | None:
         """What this attempt keeps of an earlier answer; None if all is written again."""
         return None
 
-    def start_over(self) -> None:
+    def drop_kept_answer(self) -> None:
         """Keep nothing of earlier answers in the next attempt."""
 
     def fault(self, generation: Generation) -> str | None:  # noqa: ARG002  most texts are as they should be

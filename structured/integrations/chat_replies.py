@@ -76,7 +76,7 @@ class Responder:
     def replies(self, documents: Sequence[TextOrChat]) -> list["Reply"]:
         """Return the reply to each document. Raises the errors of the library."""
         noun = "the text" if len(documents) == 1 else None
-        results = self.extractor.results(documents, progress=False, named=noun)
+        results = self.extractor.results(documents, progress=False, document_name=noun)
         replies = [self._read(result) for result in sorted(results, key=attrgetter("position"))]
         without_calls = [position for position, reply in enumerate(replies) if not reply.calls]
         if self.fallback is None or not without_calls:

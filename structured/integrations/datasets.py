@@ -56,7 +56,7 @@ def answer_rows(
 ) -> dict[str, list[Any]]:
     """Return the new columns for some rows of a dataset. Raises the errors of the model."""
     check_columns([*rows], column, columns)
-    results = extractor.results(map(cell_document, rows[column]), progress=False, named="the text")
+    results = extractor.results(map(cell_document, rows[column]), progress=False, document_name="the text")
     cells = [result_cells(result, columns) for result in sorted(results, key=lambda result: result.position)]
     return {name: [row[name] for row in cells] for name in columns}
 

@@ -203,8 +203,7 @@ class GuidedLogitsProcessor(Generic[T]):
         answers = self._answers(sequences)
         repetitive = [row for row, answer in enumerate(answers) if self._was_repetitive(answer)]
         if repetitive:
-            limits, option = [self.output_type.how_to_limit], "stop_repetition=False"
-            warn(repetition_warning(repetitive, len(answers), limits, noun="rows", option=option))
+            warn(repetition_warning(repetitive, len(answers), [self.output_type.how_to_limit], noun="rows"))
         for row, answer in enumerate(answers):
             instance = read_answer(self.output_type, _decode(self.index.vocabulary, answer))
             error = self._error_of(row, answer)

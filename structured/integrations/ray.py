@@ -22,10 +22,10 @@ from structured.errors.values import message
 from structured.extraction.batch_state import BatchState, showing
 from structured.extraction.documents.document import DocumentLike, count_of
 from structured.extraction.extractor import Extractor
-from structured.extraction.journal import Journal, Lines, Resume
+from structured.extraction.journal import Journal, RecordStream, Resume
 from structured.extraction.options import Options, checked_options
 from structured.extraction.records import Record, read_line
-from structured.extraction.result_files import Output, Written, opened, unwritten, write_results_of
+from structured.extraction.result_files import Output, Written, open_sink, unrecorded, write_results_of
 from structured.extraction.run import Run
 from structured.output_types.output_type import check_interface
 from structured.output_types.resolve import resolve_type
@@ -137,11 +137,11 @@ def write_batch_by_actors(  # noqa: PLR0913  the batch, its output and its obser
             pool = stack.enter_context(_actor_pool(concurrency, num_gpus, make_type, options))
             provenance = pool.provenance()
         state = BatchState(count_of(documents))
-        sink: Journal | Lines = opened(output, provenance, resume)
+        sink: Journal | RecordStream = open_sink(output, provenance, resume)
         stack.enter_context(sink)
         try:
             with showing(state, progress):
-                sent = (work[0] for work in unwritten(documents, sink, state) if work is not None)
+                sent = (work[0] for work in unrecorded(documents, sink, state) if work is not None)
                 for line in pool.lines(sent):
                     sink.append(line)
                     record = read_line(line)
@@ -151,7 +151,7 @@ def write_batch_by_actors(  # noqa: PLR0913  the batch, its output and its obser
         except BaseException as error:
             sink.note_kept(error)
             raise
-    return Written(state.done, state.failed, state.before, sink.failed)
+    return Written(state.done, state.failed, state.skipped, sink.failed_before)
 
 
 class _ActorPool:

@@ -11,7 +11,7 @@ from typing import Any
 from structured.errors.values import counted, message, shown
 from structured.extraction.extractor import Extractor
 from structured.extraction.records import differences
-from structured.jobs.evaluation import NO_CHANGE, Evaluation
+from structured.jobs.evaluation import IGNORED, Evaluation
 from structured.jobs.figures import DocumentScore, compared_values
 from structured.jobs.gold import Gold, GoldLike, answer_data, is_plain, read_gold
 from structured.jobs.review_page import annotation_of, document_id
@@ -73,46 +73,47 @@ def evaluate(  # noqa: PLR0913  the answers, the gold and the rules
     if isinstance(samples, bool) or not isinstance(samples, int) or samples < 1:
         raise ValueError(f"samples is {shown(samples)}; it must be a whole number of at least 1.")
     extractor = answers if isinstance(answers, Extractor) else None
-    given = [] if isinstance(answers, Extractor) else _listed(answers)
-    resolved = _known_type(extractor, given, gold, output_type)
-    right = list(read_gold(gold, resolved))
-    if not right:
+    listed_answers = [] if isinstance(answers, Extractor) else _listed_answers(answers)
+    resolved_type = _answer_type(extractor, listed_answers, gold, output_type)
+    golds = list(read_gold(gold, resolved_type))
+    if not golds:
         raise ValueError("The gold has no documents. Pass at least one.")
-    root = None if resolved is None else resolved.root
+    root = None if resolved_type is None else resolved_type.root
     if keys is None:
-        keys = [] if resolved is None else list(filter(can_be_key, key_fields(resolved)))
+        keys = [] if resolved_type is None else list(filter(can_be_key, key_fields(resolved_type)))
     comparison = Comparison(root, compare, keys)
     started = perf_counter()
     ids: dict[str, int] = {}
-    anchors = [document_id(one.text, ids) for one in right]
+    anchors = [document_id(one.text, ids) for one in golds]
     unmatched = 0
     if extractor is not None:
-        results = extractor.results([one.given for one in right], progress=progress)
-        placed: Iterable[tuple[int | None, Any]] = ((result.position, result) for result in results)
+        results = extractor.results([one.original for one in golds], progress=progress)
+        placed_answers: Iterable[tuple[int | None, Any]] = ((result.position, result) for result in results)
     else:
-        placed = _placed(given, right, anchors)
+        placed_answers = _placed(listed_answers, golds, anchors)
     scores: dict[int, DocumentScore] = {}
     provenances: list[Provenance | None] = []
-    absent = LookupError("there is no result of this document")
-    without_result = ((place, absent) for place in range(len(right)) if place not in scores)  # once all others are in
-    for place, answer in chain(placed, without_result):
+    no_result = LookupError("there is no result of this document")
+    # Once all others are in.
+    without_result = ((place, no_result) for place in range(len(golds)) if place not in scores)
+    for place, answer in chain(placed_answers, without_result):
         if place is None:
             unmatched += 1
             continue
-        scores[place] = _score(right[place], anchors[place], answer, comparison, resolved)
+        scores[place] = _score(golds[place], anchors[place], answer, comparison, resolved_type)
         if _error_of(answer) is None:
             provenances.append(answer.provenance if isinstance(answer, Result) else None)
     return Evaluation(
-        "" if resolved is None else resolved.name,
+        "" if resolved_type is None else resolved_type.name,
         "" if extractor is None else extractor.model.name,
-        tuple(scores[place] for place in range(len(right))),
+        tuple(scores[place] for place in range(len(golds))),
         compare if isinstance(compare, str) else dict(compare),
         tuple(keys),
         samples,
         seed,
         None if extractor is None else perf_counter() - started,
         unmatched,
-        _common(provenances),
+        _common_provenance(provenances),
     )
 
 
@@ -120,58 +121,58 @@ def _error_of(answer: object) -> BaseException | None:
     return answer if isinstance(answer, BaseException) else answer.error if isinstance(answer, Result) else None
 
 
-def _common(provenances: Sequence[Provenance | None]) -> Provenance | None:
+def _common_provenance(provenances: Sequence[Provenance | None]) -> Provenance | None:
     """Return the provenance of all answers; None if one has none, or if they differ in what matters."""
     first = provenances[0] if provenances else None
-    if first is None or any(one is None or differences(asdict(first), one, ignored=NO_CHANGE) for one in provenances):
+    if first is None or any(one is None or differences(asdict(first), one, ignored=IGNORED) for one in provenances):
         return None
     return first
 
 
-def _listed(answers: object) -> list[Any]:
+def _listed_answers(answers: object) -> list[Any]:
     if isinstance(answers, str | bytes | Mapping) or not isinstance(answers, Iterable):
         raise TypeError(f"answers is {shown(answers)}. Pass an Extractor, or a list of its results.")
     return list(answers)
 
 
-def _known_type(
-    extractor: Extractor[Any] | None, given: Sequence[Any], gold: GoldLike, output_type: object
+def _answer_type(
+    extractor: Extractor[Any] | None, answers: Sequence[Any], gold: GoldLike, output_type: object
 ) -> OutputType[Any] | None:
     if output_type is not None:
         return resolve_type(output_type)
     if extractor is not None:
         return extractor.output_type
-    right = [pair[1] for pair in gold if isinstance(pair, tuple)] if isinstance(gold, list | tuple) else []
-    values = [instance_of(one) if isinstance(one, Result) else one for one in [*given, *right]]
-    telling = [value for value in values if not isinstance(value, BaseException) and not is_plain(value)]
-    return resolve_type(annotation_of(telling)) if telling else None
+    gold_values = [pair[1] for pair in gold if isinstance(pair, tuple)] if isinstance(gold, list | tuple) else []
+    values = [instance_of(one) if isinstance(one, Result) else one for one in [*answers, *gold_values]]
+    instances = [value for value in values if not isinstance(value, BaseException) and not is_plain(value)]
+    return resolve_type(annotation_of(instances)) if instances else None
 
 
-def _placed(given: Sequence[Any], gold: Sequence[Gold], anchors: Sequence[str]) -> list[tuple[int | None, Any]]:
+def _placed(answers: Sequence[Any], gold: Sequence[Gold], anchors: Sequence[str]) -> list[tuple[int | None, Any]]:
     """Return answers with the places of their documents in the gold; None for a document that is not there."""
-    if not given or not all(isinstance(one, Result) for one in given):
-        if len(given) != len(gold):
+    if not answers or not all(isinstance(one, Result) for one in answers):
+        if len(answers) != len(gold):
             raise ValueError(
-                f"Got {counted(len(given), 'answer')} for {counted(len(gold), 'document')} of the gold. Pass one "
+                f"Got {counted(len(answers), 'answer')} for {counted(len(gold), 'document')} of the gold. Pass one "
                 "for each, in their order, or results."
             )
-        return list(enumerate(given))
-    by_name: dict[str, list[int]] = defaultdict(list)
+        return list(enumerate(answers))
+    places_by_name: dict[str, list[int]] = defaultdict(list)
     for place, one in enumerate(gold):
         for name in {one.document.id, anchors[place].partition("-")[0]} - {""}:  # the digest alone
-            by_name[name].append(place)
-    taken: set[int] = set()
-    found: dict[int, int] = {}
-    for named in (lambda result: result.id, lambda result: document_id(result.document, {}) if result.document else ""):
-        for number, result in enumerate(given):
-            free = [place for place in by_name.get(named(result), ()) if place not in taken]
+            places_by_name[name].append(place)
+    taken_places: set[int] = set()
+    places: dict[int, int] = {}
+    for key in (lambda result: result.id, lambda result: document_id(result.document, {}) if result.document else ""):
+        for number, result in enumerate(answers):
+            free = [place for place in places_by_name.get(key(result), ()) if place not in taken_places]
             if re.fullmatch("0|[1-9][0-9]{0,9}", result.id) and result.document:  # it may be a place in some list
                 free = [place for place in free if result.document.strip() == gold[place].text.strip()]
-            if number not in found and free:
-                taken.add(free[0])
-                found[number] = free[0]
-    placed = [(found.get(number), result) for number, result in enumerate(given)]
-    if not taken:
+            if number not in places and free:
+                taken_places.add(free[0])
+                places[number] = free[0]
+    placed = [(places.get(number), result) for number, result in enumerate(answers)]
+    if not taken_places:
         raise ValueError("No result is of a document of the gold, by its id or its text.")
     return placed
 

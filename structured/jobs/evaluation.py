@@ -31,13 +31,13 @@ from structured.jobs.figures import (
     DocumentScore,
     FieldScore,
     Figure,
-    FigureOf,
+    Measure,
+    count_measures,
     counts_by_field,
     counts_by_name,
     difference,
+    document_measures,
     figures,
-    of_counts,
-    of_documents,
 )
 from structured.output_types.html import as_text
 from structured.results.result import Provenance, Result
@@ -91,11 +91,11 @@ class Evaluation:
         - `calibration_error`: How far confidences are from the shares that are right; 0 is best. Only with evidence.
         - `seconds`, `prompt_tokens`, `sampled_tokens`, `forced_tokens`: The mean of a document. Only with evidence.
         """
-        return self._figures(of_documents(self.documents))
+        return self._figures(document_measures(self.documents))
 
     def figure(self, name: str) -> Figure:
         """Return one of the figures, without computing the others."""
-        return self._figures({name: of_documents(self.documents)[name]})[name]
+        return self._figures({name: document_measures(self.documents)[name]})[name]
 
     @cached_property
     def fields(self) -> Mapping[str, FieldScore]:
@@ -114,9 +114,9 @@ class Evaluation:
 
     def worst(self, most: int | None = None) -> list[DocumentScore]:
         """Return the documents with anything not right, the worst first: those without an answer, then by score."""
-        found = [one for one in self.documents if not one.is_right]
-        found.sort(key=lambda one: (one.error is None, one.score, -sum(not value.is_right for value in one.values)))
-        return found[:most]
+        wrong = [one for one in self.documents if not one.is_right]
+        wrong.sort(key=lambda one: (one.error is None, one.score, -sum(not value.is_right for value in one.values)))
+        return wrong[:most]
 
     @property
     def failed(self) -> list[DocumentScore]:
@@ -126,7 +126,7 @@ class Evaluation:
     @property
     def summary(self) -> str:
         """The evaluation in one line: `Person by packaged: 24 documents, 1 failed`."""
-        of = " by ".join(filter(None, (self.type, self.model))) or "Answers"
+        title = " by ".join(filter(None, (self.type, self.model))) or "Answers"
         facts = [counted(len(self.documents), "document")]
         if self.failed:
             facts.append(f"{len(self.failed):,} failed")
@@ -134,16 +134,16 @@ class Evaluation:
             facts.append(f"{counted(self.unmatched, 'result')} without gold left out")
         if self.seconds is not None:
             facts.append(f"{self.seconds:.1f} s")
-        return f"{of}: {', '.join(facts)}"
+        return f"{title}: {', '.join(facts)}"
 
-    def _figures(self, measures: Mapping[str, FigureOf]) -> dict[str, Figure]:
+    def _figures(self, measures: Mapping[str, Measure]) -> dict[str, Figure]:
         return figures(measures, len(self.documents), samples=self.samples, seed=self.seed)
 
     def _scores(self, counts: Mapping[str, Sequence[Counts]]) -> dict[str, FieldScore]:
         scores = {}
         for name, one in counts.items():
             total = Counts(*(sum(column) for column in zip(*one, strict=True)))
-            scores[name] = FieldScore(total, **self._figures(of_counts(one)))
+            scores[name] = FieldScore(total, **self._figures(count_measures(one)))
         return scores
 
     def compare(self, other: "Evaluation") -> "Difference":
@@ -193,10 +193,10 @@ class Evaluation:
                 "No value has a confidence. Evaluate an extractor, or its results, some of which have values."
             )
         whole = [[(one.confidence, float(one.score < 1))] for one in self.documents if one.confidence is not None]
-        results = certified(whole, risk, 1 - confidence, is_single=True)
+        results = certify(whole, risk, 1 - confidence, is_single=True)
         fields = {
-            name: certified([*some.values()], risk, 1 - confidence, is_single={*"[*"}.isdisjoint(name))
-            for name, some in losses.items()
+            name: certify([*by_document.values()], risk, 1 - confidence, is_single={*"[*"}.isdisjoint(name))
+            for name, by_document in losses.items()
         }
         return Thresholds(risk, confidence, results, fields, self.provenance)
 
@@ -213,7 +213,9 @@ class Evaluation:
         try:
             return TypeAdapter(cls).validate_python(json.loads(written))
         except (ValueError, RecursionError) as error:
-            raise ValueError(f"This is no evaluation as to_json writes it: {message_in_one_line(error)}.") from error
+            raise ValueError(
+                f"This is no evaluation as to_json or `eval --json` writes it: {message_in_one_line(error)}."
+            ) from error
 
     def __repr__(self) -> str:
         return f"Evaluation({self.type or 'of results'}, {counted(len(self.documents), 'document')})"
@@ -222,12 +224,12 @@ class Evaluation:
         return as_text(self.__rich__())
 
     def __rich__(self) -> "RenderableType":
-        from structured.jobs.evaluation_views import apart, fields_table, figures_table, line, worst_documents
+        from structured.jobs.evaluation_views import FieldsTable, figures_table, line, stacked, worst_documents
 
-        lists = [fields_table("items of", self.lists)] if self.lists else []
+        lists = [FieldsTable("items of", self.lists)] if self.lists else []
         worst = [worst_documents(self.worst())] if self.worst() else []
-        figures = figures_table(self.figures), fields_table("field", self.fields)
-        return apart(line(self.summary, 200), *figures, *lists, *worst)
+        figures = figures_table(self.figures), FieldsTable("field", self.fields)
+        return stacked(line(self.summary, 200), *figures, *lists, *worst)
 
 
 @dataclass(frozen=True)
@@ -248,17 +250,17 @@ class Difference:
     @cached_property
     def figures(self) -> Mapping[str, Figure]:
         """The difference of each figure that both have."""
-        return self._figures(of_documents)
+        return self._figures(document_measures)
 
     def figure(self, name: str) -> Figure:
         """Return the difference of one figure, without computing those of the others."""
-        return self._figures(lambda documents: {name: of_documents(documents)[name]})[name]
+        return self._figures(lambda documents: {name: document_measures(documents)[name]})[name]
 
     @cached_property
     def fields(self) -> Mapping[str, Figure]:
         """The difference in the share of exact values, of each field that both have."""
         return self._figures(
-            lambda documents: {name: of_counts(one)["exact"] for name, one in counts_by_field(documents).items()}
+            lambda documents: {name: count_measures(one)["exact"] for name, one in counts_by_field(documents).items()}
         )
 
     @cached_property
@@ -276,7 +278,7 @@ class Difference:
         changed = [(ours, theirs) for ours, theirs in pairs if sign * (ours.score - theirs.score) > 0]
         return sorted(changed, key=lambda pair: -abs(pair[0].score - pair[1].score))
 
-    def _figures(self, measures: Callable[[Sequence[DocumentScore]], Mapping[str, FigureOf]]) -> dict[str, Figure]:
+    def _figures(self, measures: Callable[[Sequence[DocumentScore]], Mapping[str, Measure]]) -> dict[str, Figure]:
         ours, theirs = (measures(one.documents) for one in (self.this, self.other))
         this = self.this
         return figures(difference(ours, theirs), len(this.documents), samples=this.samples, seed=this.seed)
@@ -290,25 +292,25 @@ class Difference:
     def __rich__(self) -> "RenderableType":
         from rich.console import Group
 
-        from structured.jobs.evaluation_views import apart, changed_documents, figures_table, line
+        from structured.jobs.evaluation_views import changed_documents, figures_table, line, stacked
 
         titles = Group(line(f"This: {self.this.summary}"), line(f"Other: {self.other.summary}"))
         figures = figures_table(self.figures, "this − other"), figures_table(self.fields, "values right", "field")
         changed = {"better": self.better, "worse": self.worse}
-        return apart(titles, *figures, *(changed_documents(*one) for one in changed.items() if one[1]))
+        return stacked(titles, *figures, *(changed_documents(*one) for one in changed.items() if one[1]))
 
 
 Loss = tuple[float, float]
 """The confidence of a value, or of a result, and the share of it that is wrong."""
 
-STARTS = (0.99, 0.5, 0.0)
+START_CONFIDENCES = (0.99, 0.5, 0.0)
 """The confidences that a sequence of tests starts from, with an equal share of the error that is allowed."""
 
-GRID = (0.99, 0.98, 0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.0)
+TESTED_CONFIDENCES = (0.99, 0.98, 0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.0)
 """The confidences that are tested, fixed before any document is seen."""
 
 
-NO_CHANGE = frozenset({"seed"})
+IGNORED = frozenset({"seed"})
 """Options on which no promise depends: another seed is another draw."""
 
 
@@ -337,7 +339,8 @@ class Threshold:
         if self.documents < self.needed:
             lack = f"at least {self.needed:,} labelled documents without an error would be needed"
         else:
-            lack = f"with each one tried, up to {GRID[0]}, too much of what is accepted is wrong, or too little is"
+            most = TESTED_CONFIDENCES[0]
+            lack = f"with each one tried, up to {most}, too much of what is accepted is wrong, or too little is"
         return f"not certifiable with n = {self.documents:,}: {lack}"
 
 
@@ -371,7 +374,7 @@ class Thresholds:
         if not isinstance(result, Result):
             raise TypeError(f"A result is {shown(result)}. Pass results, such as those of extract_results, not values.")
         if self.provenance is not None and result.provenance is not None:
-            changed = differences(asdict(self.provenance), result.provenance, ignored=NO_CHANGE)
+            changed = differences(asdict(self.provenance), result.provenance, ignored=IGNORED)
             if changed:
                 raise ValueError(
                     f"The thresholds promise nothing of the result {result.id!r}: since their evaluation, this has "
@@ -379,9 +382,9 @@ class Thresholds:
                 )
         least = inf if self.results.least is None else self.results.least
         trusts = {path: evidence.trust for path, evidence in result.evidence.items()}
-        below = {path: trust for path, trust in trusts.items() if trust is not None and trust < least}
+        too_low = {path: trust for path, trust in trusts.items() if trust is not None and trust < least}
         is_accepted = result.error is None and result.confidence >= least
-        return {} if is_accepted else below or {"": result.confidence}
+        return {} if is_accepted else too_low or {"": result.confidence}
 
     def route(self, results: Iterable[Result[T]]) -> tuple[list[Result[T]], list[Result[T]]]:
         """Return the results that are accepted as a whole, and those for a person; `lacking` says why, and raises."""
@@ -398,7 +401,7 @@ class Thresholds:
         return "\n".join((promise, *(f"{name or '(answer)'}: {threshold}" for name, threshold in rows.items())))
 
 
-def certified(documents: Sequence[Sequence[Loss]], risk: float, error: float, *, is_single: bool) -> Threshold:
+def certify(documents: Sequence[Sequence[Loss]], risk: float, error: float, *, is_single: bool) -> Threshold:
     """Return the lowest confidence at which the mean loss of documents is at most the risk, but for an error.
 
     Parameters:
@@ -407,23 +410,23 @@ def certified(documents: Sequence[Sequence[Loss]], risk: float, error: float, *,
         error: The probability of a threshold at which the mean is greater.
         is_single: Whether each document has one value at most, which is right or wrong.
     """
-    known = [losses for losses in documents if losses]
-    places = np.array([place for place, losses in enumerate(known) for _ in losses], int)
-    trusts, wrong = np.array([pair for losses in known for pair in losses], float).reshape(-1, 2).T
-    start = error / len(STARTS)
-    needed = ceil(log(start) / log1p(-risk))
-    found = Threshold(None, len(known), 0, 0.0, needed)
-    level = 0.0
-    for least in GRID:
-        level += start if least in STARTS else 0
+    answered = [losses for losses in documents if losses]
+    places = np.array([place for place, losses in enumerate(answered) for _ in losses], int)
+    trusts, wrong = np.array([pair for losses in answered for pair in losses], float).reshape(-1, 2).T
+    start_error = error / len(START_CONFIDENCES)
+    needed = ceil(log(start_error) / log1p(-risk))
+    threshold = Threshold(None, len(answered), 0, 0.0, needed)
+    error_left = 0.0
+    for least in TESTED_CONFIDENCES:
+        error_left += start_error if least in START_CONFIDENCES else 0
         accepted = trusts >= least
-        numbers = np.bincount(places[accepted], minlength=len(known))
-        losses = np.bincount(places[accepted], wrong[accepted], len(known))[numbers > 0] / numbers[numbers > 0]
-        if p_value(len(losses), losses.sum(), risk, is_single=is_single) <= level:
-            found = Threshold(least, len(known), len(losses), float(losses.mean()), needed)
+        numbers = np.bincount(places[accepted], minlength=len(answered))
+        losses = np.bincount(places[accepted], wrong[accepted], len(answered))[numbers > 0] / numbers[numbers > 0]
+        if p_value(len(losses), losses.sum(), risk, is_single=is_single) <= error_left:
+            threshold = Threshold(least, len(answered), len(losses), float(losses.mean()), needed)
         else:
-            level = 0.0
-    return found
+            error_left = 0.0
+    return threshold
 
 
 def p_value(count: int, total: float, risk: float, *, is_single: bool) -> float:

@@ -1,16 +1,17 @@
 """Evaluations and trials as tables for a terminal."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 from rich import box
-from rich.console import Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.table import Table
 from rich.text import Text
 
-from structured.jobs.figures import LEVEL, DocumentScore, FieldScore, Figure
+from structured.jobs.figures import INTERVAL_PER_CENT, DocumentScore, FieldScore, Figure
 
-NAMES: Mapping[str, str] = {
+FIGURE_LABELS: Mapping[str, str] = {
     "exact": "values right",
     "precision": "precision",
     "recall": "recall",
@@ -54,7 +55,7 @@ def shown_interval(name: str, figure: Figure) -> str:
     return f"{shown_figure(name, figure.low)} to {shown_figure(name, figure.high)}"
 
 
-def named(field: str) -> str:
+def field_label(field: str) -> str:
     """Return the path of a field; `(answer)` for the answer itself."""
     return one_line(field) or "(answer)"
 
@@ -63,18 +64,18 @@ def problems(document: DocumentScore) -> str:
     """Return the problems of a document, in a few words: `wrong: name; missing: age`."""
     if document.error is not None:
         return document.error
-    found: dict[str, list[str]] = {}
+    fields_by_outcome: dict[str, list[str]] = {}
     for one in document.values:
         if not one.is_right:
-            found.setdefault(one.outcome, []).append(named(one.field))
-    return "; ".join(f"{outcome}: {', '.join(dict.fromkeys(fields))}" for outcome, fields in found.items())
+            fields_by_outcome.setdefault(one.outcome, []).append(field_label(one.field))
+    return "; ".join(f"{outcome}: {', '.join(dict.fromkeys(fields))}" for outcome, fields in fields_by_outcome.items())
 
 
-MAX_LISTED = 10
+MAX_LISTED_DOCUMENTS = 10
 """Documents that a table lists."""
 
 
-def apart(*parts: RenderableType) -> RenderableType:
+def stacked(*parts: RenderableType) -> RenderableType:
     """Return parts below each other, with an empty line between two of them."""
     return Group(*[line for part in parts for line in ("", part)][1:])
 
@@ -83,7 +84,7 @@ def worst_documents(documents: Sequence[DocumentScore]) -> Table:
     """Return a table of documents with their problems."""
     shown = table("worst documents", "right", "")
     shown.columns[-1].justify = "left"
-    for one in documents[:MAX_LISTED]:
+    for one in documents[:MAX_LISTED_DOCUMENTS]:
         shown.add_row(line(one.id), f"{one.score:.0%}", line(problems(one), 100))
     return shown
 
@@ -91,14 +92,14 @@ def worst_documents(documents: Sequence[DocumentScore]) -> Table:
 def changed_documents(title: str, documents: Sequence[tuple[DocumentScore, DocumentScore]]) -> Table:
     """Return a table of documents with their scores in two evaluations."""
     shown = table(f"{title} ({len(documents):,})", "other", "this")
-    for ours, theirs in documents[:MAX_LISTED]:
+    for ours, theirs in documents[:MAX_LISTED_DOCUMENTS]:
         shown.add_row(line(ours.id), *(f"{one.score:.0%}" for one in (theirs, ours)))
     return shown
 
 
 def trials_table(name: str, trials: Sequence[tuple[str, int, Figure, Figure | None]]) -> Table:
     """Return a table of trials (name, documents, F1, difference), at most 80 characters wide."""
-    shown = table(name, "documents", "F1", "difference", f"{LEVEL}% interval")
+    shown = table(name, "documents", "F1", "difference", f"{INTERVAL_PER_CENT}% interval")
     shown.columns[0].width = 24
     for trial, documents, f1, change in trials:
         cells = ("", "") if change is None else (shown_figure("f1", change.value), shown_interval("f1", change))
@@ -108,32 +109,55 @@ def trials_table(name: str, trials: Sequence[tuple[str, int, Figure, Figure | No
 
 def figures_table(figures: Mapping[str, Figure], value: str = "", name: str = "") -> Table:
     """Return a table of figures; with a `name` of their kind, they are those of fields."""
-    shown = table(name, value, f"{LEVEL}% interval")
+    shown = table(name, value, f"{INTERVAL_PER_CENT}% interval")
     for one, figure in figures.items():
         kind = "exact" if name else one
-        label = named(one) if name else NAMES[one]
+        label = field_label(one) if name else FIGURE_LABELS[one]
         shown.add_row(label, shown_figure(kind, figure.value), shown_interval(kind, figure))
     return shown
 
 
-def fields_table(name: str, fields: Mapping[str, FieldScore]) -> Table:
-    """Return a table of the scores of fields."""
-    interval = f"{LEVEL}% interval"
-    shown = table(name, "right", interval, "precision", "recall", "F1", "wrong", "missing", "invented", "of")
-    for field, score in fields.items():
-        exact = shown_figure("exact", score.exact.value), shown_interval("exact", score.exact)
-        shares = (shown_figure("exact", figure.value) for figure in (score.precision, score.recall, score.f1))
-        counts = (score.counts.wrong, score.counts.missing, score.counts.invented, sum(score.counts))
-        shown.add_row(named(field), *exact, *shares, *(f"{number:,}" for number in counts))
-    return shown
+@dataclass(frozen=True, slots=True)
+class FieldsTable:
+    """A table of the scores of fields; two of them, of shares and of counts, where one is too wide."""
+
+    name: str
+    fields: Mapping[str, FieldScore]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        whole = self._table({**_SHARES, **_COUNTS})
+        is_too_wide = console.measure(whole, options=options.update(max_width=1_000)).maximum > options.max_width
+        yield from (self._table(_SHARES), "", self._table(_COUNTS)) if is_too_wide else (whole,)
+
+    def _table(self, columns: Mapping[str, Callable[[FieldScore], str]]) -> Table:
+        shown = table(self.name, *columns)
+        for field, score in self.fields.items():
+            shown.add_row(field_label(field), *(cell(score) for cell in columns.values()))
+        return shown
+
+
+_SHARES: Mapping[str, Callable[[FieldScore], str]] = {
+    "right": lambda score: shown_figure("exact", score.exact.value),
+    f"{INTERVAL_PER_CENT}% interval": lambda score: shown_interval("exact", score.exact),
+    "precision": lambda score: shown_figure("precision", score.precision.value),
+    "recall": lambda score: shown_figure("recall", score.recall.value),
+    "F1": lambda score: shown_figure("f1", score.f1.value),
+}
+_COUNTS: Mapping[str, Callable[[FieldScore], str]] = {
+    "wrong": lambda score: f"{score.counts.wrong:,}",
+    "missing": lambda score: f"{score.counts.missing:,}",
+    "invented": lambda score: f"{score.counts.invented:,}",
+    "of": lambda score: f"{sum(score.counts):,}",
+}
+"""The columns of a table of fields: the headings, and the cells."""
 
 
 def table(*headings: str) -> Table:
     """Return a table without rows, whose first column alone is on the left."""
-    made = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="bold")
+    empty_table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="bold")
     for place, heading in enumerate(headings):
-        made.add_column(heading, justify="right" if place else "left", no_wrap=True, overflow="ellipsis")
-    return made
+        empty_table.add_column(heading, justify="right" if place else "left", no_wrap=True, overflow="ellipsis")
+    return empty_table
 
 
 def line(text: str, most: int = 60) -> Text:

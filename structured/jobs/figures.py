@@ -114,26 +114,26 @@ def compared_values(
     pairs: Iterable[Pair], spans: Mapping[str, Span], evidence: Mapping[str, Evidence], flagged: Container[str | None]
 ) -> list[ValueScore]:
     """Return the scores of pairs of values, with the spans of the gold, the evidence and the flags of the answer."""
-    found = []
+    scores = []
     for pair in pairs:
         score = ValueScore(
             **{one.name: getattr(pair, one.name) for one in fields(pair)},
             expected_span=spans.get(pair.expected_path) if pair.expected_path is not None else None,
             is_flagged=pair.given_path in flagged,
         )
-        known = evidence.get(pair.given_path) if pair.given_path is not None else None
-        if known is not None:
-            score = replace(score, confidence=known.confidence, given_span=known.span, match=known.match)
-        found.append(score)
-    return found
+        support = evidence.get(pair.given_path) if pair.given_path is not None else None
+        if support is not None:
+            score = replace(score, confidence=support.confidence, given_span=support.span, match=support.match)
+        scores.append(score)
+    return scores
 
 
 Array = NDArray[np.float64]
 
-FigureOf = Callable[[Array], Array]
+Measure = Callable[[Array], Array]
 """A figure: from the number of times that each document was drawn (draws × documents) to its value in each draw."""
 
-LEVEL = 95
+INTERVAL_PER_CENT = 95
 """The per cent of the draws that an interval holds."""
 
 
@@ -152,7 +152,7 @@ class Figure:
     high: float | None = None
 
 
-def figures(measures: Mapping[str, FigureOf], documents: int, *, samples: int, seed: int) -> dict[str, Figure]:
+def figures(measures: Mapping[str, Measure], documents: int, *, samples: int, seed: int) -> dict[str, Figure]:
     """Return each figure of so many documents with its interval.
 
     Where a draw is skewed, as that of a calibration error is, the interval is widened up to the figure.
@@ -177,15 +177,15 @@ def _draws(documents: int, samples: int, seed: int) -> Iterator[Array]:
 
 
 def _figure(value: float, drawn: Array) -> Figure:
-    known = drawn[~np.isnan(drawn)]
-    if np.isnan(value) or not len(known):
+    defined = drawn[~np.isnan(drawn)]
+    if np.isnan(value) or not len(defined):
         return Figure(None)
-    tail = (100 - LEVEL) / 2
-    low, high = np.percentile(known, [tail, 100 - tail])
+    tail = (100 - INTERVAL_PER_CENT) / 2
+    low, high = np.percentile(defined, [tail, 100 - tail])
     return Figure(value, min(value, float(low)), max(value, float(high)))
 
 
-def of_counts(counts: Sequence[Counts]) -> dict[str, FigureOf]:
+def count_measures(counts: Sequence[Counts]) -> dict[str, Measure]:
     """Return the figures of the outcomes in each document."""
     table = np.array(counts, float).reshape(-1, len(Counts._fields))
     right, absent, wrong, missing, invented = table.T
@@ -198,29 +198,29 @@ def of_counts(counts: Sequence[Counts]) -> dict[str, FigureOf]:
     }
 
 
-def of_documents(documents: Sequence[DocumentScore]) -> dict[str, FigureOf]:
+def document_measures(documents: Sequence[DocumentScore]) -> dict[str, Measure]:
     """Return the figures of whole documents: their values, spans, confidences and costs."""
     counts = [one.counts for one in documents]
-    given = np.array([one.right + one.wrong + one.invented for one in counts], float)
-    measures = of_counts(counts)
-    measures["wrong_values"] = _share(given - [one.right for one in counts], given)
+    answered = np.array([one.right + one.wrong + one.invented for one in counts], float)
+    measures = count_measures(counts)
+    measures["wrong_values"] = _share(answered - [one.right for one in counts], answered)
     measures["documents"] = _mean([one.is_right for one in documents])
     measures["wrong_but_valid"] = _mean([one.error is None and not one.is_right for one in documents])
-    flagged = [[not value.is_right for value in one.values if value.is_flagged] for one in documents]
-    if any(flagged):
-        measures["flagged_wrong"] = _share(*(np.array([*map(count, flagged)], float) for count in (sum, len)))
+    wrong_flags = [[not value.is_right for value in one.values if value.is_flagged] for one in documents]
+    if any(wrong_flags):
+        measures["flagged_wrong"] = _share(*(np.array([*map(count, wrong_flags)], float) for count in (sum, len)))
     spans = [_spans(one) for one in documents]
     if any(known for known, _, _ in spans):
         known, equal, overlapping = np.array(spans, float).T
         measures |= {"spans_equal": _share(equal, known), "spans_overlap": _share(overlapping, known)}
-    sure = [
+    confident_values = [
         (value.confidence, value.is_right, place)
         for place, one in enumerate(documents)
         for value in one.values
         if value.confidence is not None
     ]
-    if sure:
-        confidences, right, places = (np.array(column) for column in zip(*sorted(sure), strict=True))
+    if confident_values:
+        confidences, right, places = (np.array(column) for column in zip(*sorted(confident_values), strict=True))
         measures["calibration_error"] = partial(_calibration_errors, confidences, right, places)
     for name in ("seconds", "prompt_tokens", "sampled_tokens", "forced_tokens"):
         costs = [getattr(one if name == "seconds" else one.usage, name, None) for one in documents]
@@ -231,22 +231,22 @@ def of_documents(documents: Sequence[DocumentScore]) -> dict[str, FigureOf]:
 
 def _spans(document: DocumentScore) -> tuple[int, int, int]:
     """Return how many right values have a span in the gold, the same in the answer, and one that overlaps it."""
-    known = equal = overlapping = 0
+    stated_spans = equal = overlapping = 0
     for value in document.values:
         ours, theirs = value.expected_span, value.given_span
         if value.outcome == "right" and ours is not None:
-            known += 1
+            stated_spans += 1
             equal += ours == theirs
             overlapping += theirs is not None and (ours == theirs or max(ours[0], theirs[0]) < min(ours[1], theirs[1]))
-    return known, equal, overlapping
+    return stated_spans, equal, overlapping
 
 
-def _mean(values: Sequence[float | None]) -> FigureOf:
-    known = np.array([value is not None for value in values], float)
-    return _share(np.array([value or 0 for value in values], float), known)
+def _mean(values: Sequence[float | None]) -> Measure:
+    is_defined = np.array([value is not None for value in values], float)
+    return _share(np.array([value or 0 for value in values], float), is_defined)
 
 
-def _share(parts: Array, wholes: Array) -> FigureOf:
+def _share(parts: Array, wholes: Array) -> Measure:
     def measure(draws: Array) -> Array:
         whole = draws @ wholes
         shares: Array = np.divide(draws @ parts, whole, out=np.full(len(draws), np.nan), where=whole > 0)
@@ -263,7 +263,7 @@ def _calibration_errors(confidences: Array, right: NDArray[np.bool_], places: ND
     return errors
 
 
-def difference(one: Mapping[str, FigureOf], other: Mapping[str, FigureOf]) -> dict[str, FigureOf]:
+def difference(one: Mapping[str, Measure], other: Mapping[str, Measure]) -> dict[str, Measure]:
     """Return the differences of the figures that both have: one − other."""
 
     def minus(name: str, draws: Array) -> Array:
@@ -293,11 +293,11 @@ class FieldScore:
 
 def counts_by_name(documents: Sequence[Iterable[tuple[str, Outcome]]]) -> dict[str, list[Counts]]:
     """Return, by name, the counts of each document."""
-    found: dict[str, dict[int, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
+    outcome_counts: dict[str, dict[int, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
     for place, outcomes in enumerate(documents):
         for name, outcome in outcomes:
-            found[name][place][outcome] += 1
-    return {name: [Counts(**by_place[at]) for at in range(len(documents))] for name, by_place in found.items()}
+            outcome_counts[name][place][outcome] += 1
+    return {name: [Counts(**by_place[at]) for at in range(len(documents))] for name, by_place in outcome_counts.items()}
 
 
 def counts_by_field(documents: Sequence[DocumentScore]) -> dict[str, list[Counts]]:

@@ -57,11 +57,11 @@ def write_table(path: str | PathLike[str], table: str | PathLike[str], *, rows: 
     write = _WRITERS.get(target.suffix.lower())
     if write is None:
         raise ValueError(f"The table is {target}; its name must end with {' or '.join(_WRITERS)}.")
-    beside = target.with_name(f".{target.name}.writing")
+    temporary = target.with_name(f".{target.name}.writing")
     try:
         columns = _columns(source, rows)
-        write(beside, columns, _rows(source, rows))
-        beside.replace(target)
+        write(temporary, columns, _rows(source, rows))
+        temporary.replace(target)
     except OSError as error:
         where = error.filename or target
         raise OutputError(
@@ -69,7 +69,7 @@ def write_table(path: str | PathLike[str], table: str | PathLike[str], *, rows: 
         ) from error
     finally:
         with suppress(OSError):
-            beside.unlink()
+            temporary.unlink()
     return target
 
 
@@ -98,27 +98,27 @@ def _columns(source: Path, rows: RowsOf) -> dict[str, str]:
     kinds: dict[str, set[str]] = {}
     for row in _rows(source, rows):
         for name, value in row.items():
-            kinds.setdefault(name, set()).add(_kind(value))
+            kinds.setdefault(name, set()).add(_value_kind(value))
         if len(kinds) > MAX_COLUMNS:
             raise OutputError(
                 f"The table of {source} would have more than {counted(MAX_COLUMNS, 'column')}: the names of its values "
                 "differ from document to document. Read them with read_results.",
                 path=str(source),
             )
-    order = sorted(kinds, key=_order) if rows == "documents" else kinds
+    names = sorted(kinds, key=_column_order) if rows == "documents" else kinds
     is_null_object = {
         name: found == {"null"} and any(one.startswith((f"{name}.", f"{name}[")) for one in kinds)
         for name, found in kinds.items()
     }
-    return {name: _joined(kinds[name] - {"null"}) for name in order if not is_null_object[name]}
+    return {name: _column_kind(kinds[name] - {"null"}) for name in names if not is_null_object[name]}
 
 
-def _order(name: str) -> int:
+def _column_order(name: str) -> int:
     """Return the place of a column in a table of documents; columns of one part keep the order of the records."""
     return ("id", "metadata", "value", "flags", "error").index(name.replace("[", ".").partition(".")[0])
 
 
-def _kind(value: Any) -> str:
+def _value_kind(value: Any) -> str:
     match value:
         case None:
             return "null"
@@ -134,12 +134,12 @@ def _kind(value: Any) -> str:
     return "json"
 
 
-def _joined(kinds: set[str]) -> str:
-    if kinds <= {"small", "int"} and kinds:
+def _column_kind(value_kinds: set[str]) -> str:
+    if value_kinds <= {"small", "int"} and value_kinds:
         return "int"
-    if kinds == {"small", "float"}:
+    if value_kinds == {"small", "float"}:
         return "float"
-    return next(iter(kinds), "text") if len(kinds) <= 1 else "json"
+    return next(iter(value_kinds), "text") if len(value_kinds) <= 1 else "json"
 
 
 def _write_csv(path: Path, columns: dict[str, str], rows: Iterator[FlatRow]) -> None:
@@ -164,7 +164,7 @@ def pyarrow(module: str = "pyarrow") -> Any:
         raise ImportError("Parquet needs pyarrow: pip install 'structured-extraction[parquet]'.") from error
 
 
-ROWS = 10_000
+ROWS_OF_BLOCK = 10_000
 """Rows that are written together, which bounds the memory."""
 
 
@@ -174,7 +174,7 @@ def _write_parquet(path: Path, columns: dict[str, str], rows: Iterator[FlatRow])
     names = [name.encode(errors="backslashreplace").decode() for name in columns]  # as in CSV
     kinds = [types.get(kind, arrow.string()) for kind in columns.values()]
     with parquet.ParquetWriter(path, schema := arrow.schema(zip(names, kinds, strict=True))) as writer:
-        while some := list(islice(rows, ROWS)):
+        while some := list(islice(rows, ROWS_OF_BLOCK)):
             cells = ([_parquet_cell(row.get(name), kind) for row in some] for name, kind in columns.items())
             writer.write_table(arrow.Table.from_arrays(list(map(arrow.array, cells, kinds)), schema=schema))
 

@@ -16,7 +16,7 @@ from pydantic import BaseModel, StrictInt, ValidationError
 from pydantic_core import to_jsonable_python
 
 from structured.errors import PromptError, StructuredError
-from structured.errors.values import message, shown
+from structured.errors.values import fault_of_json, message, shown
 from structured.extraction.documents.document import Document, DocumentLike, read_document
 from structured.extraction.prompts import Conversation, is_messages
 from structured.output_types.output_type import OutputType
@@ -33,18 +33,18 @@ class Gold:
     """A document with its right answer.
 
     Attributes:
-        given: The document as it was given.
+        original: The document as the caller passed it.
         document: The document as it was read; without text if it cannot be.
         data: The right answer as plain JSON data.
         spans: Where the document states values, by their paths; empty if that is not known.
-        seen: The fields that count, with those inside of them; None if all do.
+        reviewed_fields: The fields that count, with those inside of them; None if all do.
     """
 
-    given: DocumentLike
+    original: DocumentLike
     document: Document
     data: Any
     spans: Mapping[str, tuple[int, int]] = field(default_factory=dict)
-    seen: frozenset[str] | None = None
+    reviewed_fields: frozenset[str] | None = None
 
     @property
     def text(self) -> str:
@@ -59,11 +59,11 @@ class Gold:
 
     def counts(self, field: str) -> bool:
         """Tell whether a field counts: it was reviewed, or the list or record that it is in."""
-        if self.seen is None:
+        if self.reviewed_fields is None:
             return True
-        return any(field == one or (field.startswith(one) and field[len(one)] in ".[") for one in self.seen if one) or (
-            "" in self.seen
-        )
+        return any(
+            field == one or (field.startswith(one) and field[len(one)] in ".[") for one in self.reviewed_fields if one
+        ) or ("" in self.reviewed_fields)
 
 
 def read_gold(gold: GoldLike, output_type: OutputType[Any] | None) -> Iterator[Gold]:
@@ -86,10 +86,10 @@ def read_gold(gold: GoldLike, output_type: OutputType[Any] | None) -> Iterator[G
         if isinstance(value, Result):
             spans = {path: one.span for path, one in value.evidence.items() if one.span is not None}
         try:
-            read = read_document(document)
+            read_as = read_document(document)
         except PromptError:  # which the extraction reports
-            read = Document("", str(document))
-        yield Gold(document, read, to_data(value, output_type, name), spans)
+            read_as = Document("", str(document))
+        yield Gold(document, read_as, to_data(value, output_type, name), spans)
 
 
 def to_data(value: Any, output_type: OutputType[Any] | None, name: str) -> Any:
@@ -101,7 +101,8 @@ def to_data(value: Any, output_type: OutputType[Any] | None, name: str) -> Any:
         if isinstance(value, Result) or not (is_plain(value) if has_schema else isinstance(value, str)):
             return answer_data(value, output_type)
         return answer_data(
-            output_type.parse(output_type.from_data(value)) if has_schema else _read(output_type, value), output_type
+            output_type.parse(output_type.from_data(value)) if has_schema else _parse_or_write(output_type, value),
+            output_type,
         )
     except Exception as error:  # a validator of the type's author
         raise ValueError(f"{name}: the value is no {output_type.name}: {fault_of(error)}") from error
@@ -115,13 +116,13 @@ def fault_of(error: Exception) -> str:
     return f"{steps_to_path(first['loc']) or 'it'}: {first['msg']}."
 
 
-def _read(output_type: OutputType[Any], given: str) -> Any:
+def _parse_or_write(output_type: OutputType[Any], value: str) -> Any:
     """Return the value that is meant: that of a text of the type or, if it is none of its texts, the value itself."""
     try:
-        return output_type.parse(given)
+        return output_type.parse(value)
     except Exception as error:  # noqa: BLE001  validators are the user's own code
         try:
-            return output_type.parse(output_type.write(given))
+            return output_type.parse(output_type.write(value))
         except Exception:  # noqa: BLE001  it is no value either
             raise error from None
 
@@ -135,22 +136,22 @@ def answer_data(value: Any, output_type: OutputType[Any] | None) -> Any:
         data = answer_data(instance, output_type)
         for path in value.missing:
             steps = path_to_steps(path)
-            record = _at(data, steps[:-1])
+            record = _value_at(data, steps[:-1])
             if steps and isinstance(record, dict):
                 record.pop(steps[-1], None)
         return data
     return to_jsonable_python(value, by_alias=True, fallback=repr) if output_type is None else output_type.plain(value)
 
 
-def _at(data: Any, steps: Steps) -> Any:
+def _value_at(data: Any, steps: Steps) -> Any:
     for step in steps:
         if not has(data, step):
-            return _NOTHING
+            return _NO_VALUE
         data = data[step]
     return data
 
 
-_NOTHING = object()
+_NO_VALUE = object()
 
 
 def is_plain(value: Any) -> bool:
@@ -177,7 +178,7 @@ def _read_file(path: Path, output_type: OutputType[Any] | None) -> Iterator[Gold
             yield _read_line(line, f"{path.name}, line {number}", output_type)
 
 
-class _Line(BaseModel):
+class _GoldLine(BaseModel):
     """A line of a file."""
 
     document: str
@@ -189,22 +190,22 @@ class _Line(BaseModel):
 
 def _read_line(line: str, name: str, output_type: OutputType[Any] | None) -> Gold:
     try:
-        read = _Line.model_validate(json.loads(line))
+        line_data = _GoldLine.model_validate(json.loads(line))
     except ValidationError as error:
         raise ValueError(f'{name}: {fault_of(error)} Write {{"document": …, "value": …}}.') from error
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"{name} is not JSON: {message(error)}.") from error
-    for path, (start, end) in read.spans.items():
-        if not 0 <= start <= end <= len(read.document):
+        raise ValueError(f"{name} is not JSON: {fault_of_json(error)}. Correct it, or remove it.") from error
+    for path, (start, end) in line_data.spans.items():
+        if not 0 <= start <= end <= len(line_data.document):
             raise ValueError(f'{name}: the span of "{path}" is {[start, end]}, outside of the document.')
-    if read.reviewed is not None and "rejected" in read.reviewed.values():
-        data = _without_rejected(read.value, output_type, name)
+    if line_data.reviewed is not None and "rejected" in line_data.reviewed.values():
+        data = _without_rejected(line_data.value, output_type, name)
     else:
-        data = to_data(read.value, output_type, name)
-    _check_paths(read.reviewed or {}, read.spans, (read.value, data), output_type, name)
-    seen = None if read.reviewed is None else _seen(read.reviewed, read.value)
-    document = Document(read.document, read.id)
-    return Gold(document, document, data, read.spans, seen)
+        data = to_data(line_data.value, output_type, name)
+    _check_paths(line_data.reviewed or {}, line_data.spans, (line_data.value, data), output_type, name)
+    reviewed_fields = None if line_data.reviewed is None else _fields_reviewed(line_data.reviewed, line_data.value)
+    document = Document(line_data.document, line_data.id)
+    return Gold(document, document, data, line_data.spans, reviewed_fields)
 
 
 def _check_paths(
@@ -216,7 +217,7 @@ def _check_paths(
 ) -> None:
     """Raise ValueError for paths without a value. Decisions may keep the paths of values that were rejected."""
     for path in spans:
-        if all(_at(value, path_to_steps(path)) is _NOTHING for value in values):
+        if all(_value_at(value, path_to_steps(path)) is _NO_VALUE for value in values):
             raise ValueError(f'{name}: "spans" has {path!r}, where the value has nothing. Correct the path.')
     if output_type is None or output_type.root is None:
         return
@@ -238,21 +239,25 @@ def _without_rejected(value: Any, output_type: OutputType[Any] | None, name: str
         raise
 
 
-def _seen(reviewed: Mapping[str, str], value: Any) -> frozenset[str]:
+def _fields_reviewed(reviewed: Mapping[str, str], value: Any) -> frozenset[str]:
     """Return the fields whose values all have a decision.
 
     A list from which an item was rejected has other positions than those that decisions are kept by, so that values
     are counted there.
     """
-    decided: Counter[str] = Counter()
+    decision_counts: Counter[str] = Counter()
     for path, decision in reviewed.items():
-        decided[steps_to_field(path_to_steps(path))] += decision != "rejected"
-    moved = any(decision == "rejected" and "[" in path for path, decision in reviewed.items())
-    held: dict[str, list[str]] = defaultdict(list)
+        decision_counts[steps_to_field(path_to_steps(path))] += decision != "rejected"
+    has_moved_items = any(decision == "rejected" and "[" in path for path, decision in reviewed.items())
+    paths_by_field: dict[str, list[str]] = defaultdict(list)
     for steps, _ in ends(value):
-        held[steps_to_field(steps)].append(steps_to_path(steps))
+        paths_by_field[steps_to_field(steps)].append(steps_to_path(steps))
     return frozenset(
         one
-        for one, number in decided.items()
-        if (len(held[one]) <= number if moved else all(path in reviewed for path in held[one]))
+        for one, number in decision_counts.items()
+        if (
+            len(paths_by_field[one]) <= number
+            if has_moved_items
+            else all(path in reviewed for path in paths_by_field[one])
+        )
     )

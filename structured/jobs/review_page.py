@@ -45,7 +45,7 @@ from structured.results.evidence import BANDS, MATCH_WORDS, Evidence
 from structured.results.result import Result, instance_of
 
 _LISTS = frozenset({list, tuple, set, frozenset, deque})
-_PLAIN = {bool: bool, int: float, float: float, str: str}
+_INFERRED_TYPES = {bool: bool, int: float, float: float, str: str}
 """The types of plain JSON values, and their inferred types: 5 may be of the type `number`."""
 
 _FORMATS = frozenset({"date", "date-time", "time", "decimal"})
@@ -65,33 +65,35 @@ class TypeTable:
     """
 
     def __init__(self) -> None:
-        self.listed: list[dict[str, Any]] = []
+        self.descriptions: list[dict[str, Any]] = []
         self._numbers: dict[frozenset[Identity], int] = {}
-        self._alive: list[Subschema] = []  # an identity is that of an object as long as there is one
+        self._kept_parts: list[Subschema] = []  # an identity is that of an object as long as there is one
 
     def number(self, parts: Iterable[Subschema]) -> int:
         """Return the number of the type that some parts of a schema make together."""
-        found = [part for part in flat(list(parts)) if not _COMBINING & part.schema.keys()]
-        key = frozenset(part.identity for part in found)
+        simple_parts = [part for part in flat(list(parts)) if not _COMBINING & part.schema.keys()]
+        key = frozenset(part.identity for part in simple_parts)
         if key not in self._numbers:
-            self._numbers[key] = len(self.listed)
-            self._alive += found
+            self._numbers[key] = len(self.descriptions)
+            self._kept_parts += simple_parts
             described: dict[str, Any] = {}
-            self.listed.append(described)  # first, since it may be inside itself
-            described |= self._description(found)
+            self.descriptions.append(described)  # first, since it may be inside itself
+            described |= self._description(simple_parts)
         return self._numbers[key]
 
-    def _description(self, found: list[Subschema]) -> dict[str, Any]:
-        schemas = [part.schema for part in found] or [_ANYTHING]
-        kinds, choices = (list(dict.fromkeys(chain(*each))) for each in zip(*map(_answers, schemas), strict=True))
+    def _description(self, simple_parts: list[Subschema]) -> dict[str, Any]:
+        schemas = [part.schema for part in simple_parts] or [_ANYTHING]
+        kinds, choices = (
+            list(dict.fromkeys(chain(*each))) for each in zip(*map(_kinds_and_choices, schemas), strict=True)
+        )
         described: dict[str, Any] = {"kinds": kinds, "choices": choices}
-        records = [part for part in found if "object" in types_of(part.schema)]
+        records = [part for part in simple_parts if "object" in types_of(part.schema)]
         if len(records) == 1:  # of several, it is unknown which to add
             described["members"] = [
                 [name, f".{member('', name)}", self.number(below(records[0], name))]
                 for name in records[0].schema.get("properties", {})
             ]
-        lists = [part for part in found if "array" in types_of(part.schema)]
+        lists = [part for part in simple_parts if "array" in types_of(part.schema)]
         items = [inner for part in lists if "prefixItems" not in part.schema for inner in below(part, 0)]
         if items:
             described["items"] = self.number(items)
@@ -117,35 +119,35 @@ class PlaceTypes:
 
     def items(self, steps: Steps) -> int | None:
         """Return the number of the type of new items of the list at a place."""
-        found: int | None = self._table.listed[self.at(steps)].get("items")
-        return found
+        number: int | None = self._table.descriptions[self.at(steps)].get("items")
+        return number
 
 
 def annotation_of(values: Iterable[Any]) -> Any:
     """Return the narrowest type of some values: `[{"a": Ana}, {}]` → `{"a": Person}`."""
     values = list(values)
-    found: dict[Any, None] = {}
+    types: dict[Any, None] = {}
     for value in values:
         kind = type(value)
-        if kind in _PLAIN:
-            found |= {_PLAIN[kind]: None, None: None}
+        if kind in _INFERRED_TYPES:
+            types |= {_INFERRED_TYPES[kind]: None, None: None}
         elif kind is not dict and kind not in _LISTS and value is not None:
-            found[kind] = None
+            types[kind] = None
     records = [value for value in values if type(value) is dict]
     if records:
         names = dict.fromkeys(name for one in records for name in one)
         members = {str(name): annotation_of(one[name] for one in records if name in one) for name in names}
-        found[TypedDict("Record", members)] = None  # type: ignore[operator]  # of names that are known here alone
+        types[TypedDict("Record", members)] = None  # type: ignore[operator]  # of names that are known here alone
     lists = [value for value in values if type(value) in _LISTS]
     if lists:
         items = [*chain(*lists)]
-        found[list[annotation_of(items)] if items else tuple[()]] = None  # type: ignore[misc]  # as above
-    if not found:
+        types[list[annotation_of(items)] if items else tuple[()]] = None  # type: ignore[misc]  # as above
+    if not types:
         return Any
-    return Union[tuple(found if None not in values else {**found, None: None})]  # noqa: UP007  a union of those found
+    return Union[tuple(types if None not in values else {**types, None: None})]  # noqa: UP007  a union of those found
 
 
-def _answers(schema: Mapping[str, Any]) -> tuple[list[str], list[str]]:
+def _kinds_and_choices(schema: Mapping[str, Any]) -> tuple[list[str], list[str]]:
     """Return the kinds of what can be written freely, and the choices."""
     if "enum" in schema or "const" in schema:
         return [], [*map(json.dumps, schema.get("enum", [schema.get("const")]))]
@@ -156,7 +158,7 @@ def _answers(schema: Mapping[str, Any]) -> tuple[list[str], list[str]]:
     return kinds, [*(("true", "false") if "boolean" in types else ()), *(("null",) if "null" in types else ())]
 
 
-ABSENT = Evidence(None, "absent")
+MISSING_EVIDENCE = Evidence(None, "absent")
 """The evidence of a missing value, and of a list without items."""
 
 SCRIPTS = ("elements", "evidence", "state", "gold", "list", "sheets", "document", "values", "editing", "keys")
@@ -199,8 +201,8 @@ def report(
     """
     if isinstance(results, str | PathLike):
         raise TypeError(f"results is {shown(results)}. Pass read_results({shown(results)}, Type), or results.")
-    listed = [results] if isinstance(results, Result) else results
-    return write_page(Path(path), to_page(listed, title, thresholds))
+    results_of_page = [results] if isinstance(results, Result) else results
+    return write_page(Path(path), to_page(results_of_page, title, thresholds))
 
 
 def to_page(results: Iterable[Result[Any]], title: str, thresholds: Thresholds | None = None) -> str:
@@ -226,32 +228,41 @@ def to_inert_json(data: object) -> str:
 
 def to_data(results: Iterable[Result[Any]], thresholds: Thresholds | None = None) -> dict[str, Any]:
     """Return the data of the page: the documents, their fields and types, and a digest as the key of decisions."""
-    listed = [_checked(position, result) for position, result in enumerate(results)]
-    answered = [result for result in listed if result.error is None]
+    checked_results = [_checked_result(position, result) for position, result in enumerate(results)]
+    answered = [result for result in checked_results if result.error is None]
     fields: dict[str, int] = {}
     ids: dict[str, int] = {}
     table = TypeTable()
-    types = iter(_types(answered, table))
+    types = iter(_types_of_results(answered, table))
     documents = [
-        _document(result, next(types), f"results[{position}]", fields, ids) if result.error is None else _failed(result)
-        for position, result in enumerate(listed)
+        _document(result, next(types), f"results[{position}]", fields, ids)
+        if result.error is None
+        else _failed_document(result)
+        for position, result in enumerate(checked_results)
     ]
-    kinds = {"number" if kind in {"integer", "decimal"} else kind for one in table.listed for kind in one["kinds"]}
-    for result, document in zip(listed, documents, strict=True):
+    kinds = {
+        "number" if kind in {"integer", "decimal"} else kind for one in table.descriptions for kind in one["kinds"]
+    }
+    for result, document in zip(checked_results, documents, strict=True):
         if result.error is None:
-            document["stated"] = _stated(result.document, kinds)
-    lacks = [thresholds.lacking(result) if thresholds else {} for result in listed]
-    ordered = sorted(zip(listed, documents, lacks, strict=True), key=lambda one: not one[2])
-    digest = short_digest(json.dumps([[document for _, document, _ in ordered], table.listed]))
-    for result, document, lacking in ordered:
+            document["stated"] = _statements(result.document, kinds)
+    lacking_confidences = [thresholds.lacking(result) if thresholds else {} for result in checked_results]
+    ordered = sorted(zip(checked_results, documents, lacking_confidences, strict=True), key=lambda one: not one[2])
+    digest = short_digest(json.dumps([[document for _, document, _ in ordered], table.descriptions]))
+    for result, document, too_low in ordered:
         document["pages"] = _pages(result)
-        document["flags"] += _reasons(result, lacking, thresholds)
+        document["flags"] += _review_reasons(result, too_low, thresholds)
         error = "" if result.error is None else f"{type(result.error).__name__}: {result.error}"
         document |= {"name": result.id, "error": error}
-    return {"digest": digest, "fields": list(fields), "types": table.listed, "documents": [one[1] for one in ordered]}
+    return {
+        "digest": digest,
+        "fields": list(fields),
+        "types": table.descriptions,
+        "documents": [one[1] for one in ordered],
+    }
 
 
-def _reasons(result: Result[Any], lacking: Mapping[str, float], thresholds: Thresholds | None) -> list[str]:
+def _review_reasons(result: Result[Any], lacking: Mapping[str, float], thresholds: Thresholds | None) -> list[str]:
     """Return why a person has to look at a result, but for an error, which is shown anyway."""
     if thresholds is None or not lacking or result.error is not None:
         return []
@@ -260,7 +271,7 @@ def _reasons(result: Result[Any], lacking: Mapping[str, float], thresholds: Thre
     return [f"{path or 'the result'}: {trust:.3g} is below {least:g}" for path, trust in lacking.items()]
 
 
-def _checked(position: int, result: object) -> Result[Any]:
+def _checked_result(position: int, result: object) -> Result[Any]:
     """Return a result. Raises TypeError for another object, and for a document that is no text."""
     if not isinstance(result, Result):
         raise TypeError(
@@ -272,21 +283,21 @@ def _checked(position: int, result: object) -> Result[Any]:
     return result
 
 
-def _failed(result: Result[Any]) -> dict[str, Any]:
+def _failed_document(result: Result[Any]) -> dict[str, Any]:
     """Return a document that failed: there is nothing to review."""
     return {"id": short_digest(result.id), "text": "", "values": [], "flags": [], "data": {"members": []}, "stated": {}}
 
 
-def _types(results: Sequence[Result[Any]], table: TypeTable) -> list[PlaceTypes]:
+def _types_of_results(results: Sequence[Result[Any]], table: TypeTable) -> list[PlaceTypes]:
     """Return the types at the places of each result; results of one type have theirs together."""
     digests = [
         type(instance_of(result)) if result.provenance is None else result.provenance.type_digest for result in results
     ]
-    alike = defaultdict(list)
+    results_by_type = defaultdict(list)
     for digest, result in zip(digests, results, strict=True):
-        alike[digest].append(result)
+        results_by_type[digest].append(result)
     types = {}
-    for digest, group in alike.items():
+    for digest, group in results_by_type.items():
         values = [value for value in map(instance_of, group) if value is not None]
         types[digest] = PlaceTypes(values or [result.data for result in group], table)
     return [types[digest] for digest in digests]
@@ -296,45 +307,45 @@ def _document(
     result: Result[Any], types: PlaceTypes, name: str, fields: dict[str, int], ids: dict[str, int]
 ) -> dict[str, Any]:
     """Return one document with its values; new names of fields are numbered, and ids that were given counted."""
-    evidence = {**dict.fromkeys(result.missing, ABSENT), **result.evidence}
-    known = {path: path_to_steps(path) for path in {**result.evidence, **evidence}}
-    inner = {steps[:length] for steps in known.values() for length in range(len(steps))}
-    data = {steps_to_path(steps): (steps, value) for steps, value in ends(result.data) if steps not in inner}
+    evidence = {**dict.fromkeys(result.missing, MISSING_EVIDENCE), **result.evidence}
+    steps_of_path = {path: path_to_steps(path) for path in {**result.evidence, **evidence}}
+    inner_steps = {steps[:length] for steps in steps_of_path.values() for length in range(len(steps))}
+    data = {steps_to_path(steps): (steps, value) for steps, value in ends(result.data) if steps not in inner_steps}
     to_utf16 = utf16_offsets(result.document)
-    listed: list[dict[str, Any]] = []
+    listed_values: list[dict[str, Any]] = []
     places: list[tuple[Steps, int]] = []
-    for path in _in_order(known, data):
-        steps, value = data[path] if path in data else (known[path], None)
+    for path in _in_order(steps_of_path, data):
+        steps, value = data[path] if path in data else (steps_of_path[path], None)
         if path not in evidence and value not in ([], {}):
             raise ValueError(f"{name} has no evidence for {path!r}. Pass a result with the evidence that it came with.")
-        found = evidence.get(path, ABSENT)
-        _check_span(found.span, result.document, f"{name}.evidence[{path!r}]")
-        places.append((steps, len(listed)))
-        listed.append(
+        value_evidence = evidence.get(path, MISSING_EVIDENCE)
+        _check_span(value_evidence.span, result.document, f"{name}.evidence[{path!r}]")
+        places.append((steps, len(listed_values)))
+        listed_values.append(
             {
                 "path": path,
                 "field": fields.setdefault(steps_to_field(steps), len(fields)),
                 "type": types.at(steps),
                 "json": json.dumps(value, allow_nan=False) if path in data else None,
-                "span": None if found.span is None else [to_utf16(end) for end in found.span],
-                "words": MATCH_WORDS[found.match],
-                "match": found.match,
-                "confidence": found.confidence,
-                "band": found.band,
-                **({"boxes": found.boxes} if found.boxes else {}),
+                "span": None if value_evidence.span is None else [to_utf16(end) for end in value_evidence.span],
+                "words": MATCH_WORDS[value_evidence.match],
+                "match": value_evidence.match,
+                "confidence": value_evidence.confidence,
+                "band": value_evidence.band,
+                **({"boxes": value_evidence.boxes} if value_evidence.boxes else {}),
                 "flags": [flag.reason for flag in result.flags if flag.path == path],
             }
         )
     identity = document_id(result.document, ids)
     empty_lists = {
         number
-        for number, one in enumerate(listed)
+        for number, one in enumerate(listed_values)
         if one["json"] == "[]" or (one["json"] in {None, "null"} and types.items(places[number][0]) is not None)
     }
     tree = _tree((), places, types, empty_lists)
-    elsewhere = {flag.path for flag in result.flags} - {one["path"] for one in listed}
-    flags = [str(flag) for flag in result.flags if flag.path in elsewhere]
-    return {"id": identity, "text": result.document, "values": listed, "flags": flags, "data": tree}
+    paths_without_value = {flag.path for flag in result.flags} - {one["path"] for one in listed_values}
+    flags = [str(flag) for flag in result.flags if flag.path in paths_without_value]
+    return {"id": identity, "text": result.document, "values": listed_values, "flags": flags, "data": tree}
 
 
 def _pages(result: Result[Any]) -> dict[int, Any]:
@@ -352,18 +363,18 @@ def document_id(document: str, ids: dict[str, int]) -> str:
     return digest if ids[digest] == 1 else f"{digest}-{ids[digest]}"
 
 
-def _in_order(known: Iterable[str], data: Iterable[str]) -> Iterator[str]:
+def _in_order(evidence_paths: Iterable[str], data: Iterable[str]) -> Iterator[str]:
     """Yield the paths of some data, and after each those that are known beside it, such as of fields left out."""
-    after: dict[str | None, list[str]] = {None: []}
-    after.update((path, []) for path in data)
-    last = None
-    for path in known:
-        if path in after:
-            last = path
+    paths_after: dict[str | None, list[str]] = {None: []}
+    paths_after.update((path, []) for path in data)
+    last_path = None
+    for path in evidence_paths:
+        if path in paths_after:
+            last_path = path
         else:
-            after[last].append(path)
-    for place, others in after.items():
-        yield from others if place is None else (place, *others)
+            paths_after[last_path].append(path)
+    for place, following in paths_after.items():
+        yield from following if place is None else (place, *following)
 
 
 def _tree(steps: Steps, places: Sequence[tuple[Steps, int]], types: PlaceTypes, empty_lists: set[int]) -> Any:
@@ -374,34 +385,36 @@ def _tree(steps: Steps, places: Sequence[tuple[Steps, int]], types: PlaceTypes, 
 
     `("a", 0)`: 5, `("a", 1)`: 6 → `{"members": [["a", {"items": [5, 6], "path": "a", …}]]}`
     """
-    inside: dict[str | int, list[tuple[Steps, int]]] = {}
+    children: dict[str | int, list[tuple[Steps, int]]] = {}
     for place, number in places:
         if len(place) > len(steps):
-            inside.setdefault(place[len(steps)], []).append((place, number))
-    empty = places[0][1] if places and not inside else None
-    if empty is not None and empty not in empty_lists:
-        return empty
-    below = [(step, _tree((*steps, step), found, types, empty_lists)) for step, found in inside.items()]
-    if any(isinstance(step, str) for step in inside):
-        return {"members": below}
+            children.setdefault(place[len(steps)], []).append((place, number))
+    empty_list = places[0][1] if places and not children else None
+    if empty_list is not None and empty_list not in empty_lists:
+        return empty_list
+    inner = [
+        (step, _tree((*steps, step), places_inside, types, empty_lists)) for step, places_inside in children.items()
+    ]
+    if any(isinstance(step, str) for step in children):
+        return {"members": inner}
     names = {"path": steps_to_path(steps), "field": steps_to_field(steps)}
-    return {"items": [node for _, node in below], **names, "type": types.items(steps), "empty": empty}
+    return {"items": [node for _, node in inner], **names, "type": types.items(steps), "empty": empty_list}
 
 
-def _stated(document: str, kinds: Container[str]) -> dict[str, list[tuple[int, int, list[str]]]]:
+def _statements(document: str, kinds: Container[str]) -> dict[str, list[tuple[int, int, list[str]]]]:
     """Return the statements of a document by kind: their spans, in UTF-16, and their values as JSON text."""
     to_utf16 = utf16_offsets(document)
-    stated = {}
-    for kind, (read, spelled) in _STATED.items():
+    statements = {}
+    for kind, (read, to_text) in _STATEMENT_READERS.items():
         if kind in kinds:
-            stated[kind] = [
-                (to_utf16(one.span[0]), to_utf16(one.span[1]), list(map(spelled, one.readings)))
+            statements[kind] = [
+                (to_utf16(one.span[0]), to_utf16(one.span[1]), list(map(to_text, one.readings)))
                 for one in read(document)
             ]
-    return stated
+    return statements
 
 
-_STATED: Mapping[str, tuple[Callable[[str], Sequence[Statement[Any]]], Callable[[Any], str]]] = {
+_STATEMENT_READERS: Mapping[str, tuple[Callable[[str], Sequence[Statement[Any]]], Callable[[Any], str]]] = {
     "number": (stated_numbers, "{:f}".format),
     "date": (stated_dates, date.isoformat),
     "date-time": (stated_datetimes, datetime.isoformat),

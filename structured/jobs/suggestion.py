@@ -16,10 +16,10 @@ from structured.extraction.documents.document import DocumentLike, read_document
 from structured.extraction.extractor import Extractor
 from structured.models.load import ModelSource
 
-Kind = Literal["int", "float", "bool", "date", "str", "list[str]"]
+FieldKind = Literal["int", "float", "bool", "date", "str", "list[str]"]
 """The types of fields, as Python writes them."""
 
-_TYPES: dict[Kind, Any] = {"int": int, "float": float, "bool": bool, "date": date, "str": str, "list[str]": list[str]}
+_TYPES: dict[str, Any] = {"int": int, "float": float, "bool": bool, "date": date, "str": str, "list[str]": list[str]}
 
 NAME = "Record"
 """The name of the class, as `--fields` calls it."""
@@ -31,7 +31,7 @@ class ProposedField(BaseModel):
     """A field that documents like this one have."""
 
     name: Annotated[str, Field(pattern="^[a-z]{2,15}(_[a-z]{2,15}){0,2}$")]
-    kind: Kind
+    kind: FieldKind
     description: Annotated[str, Field(max_length=60)]
     optional: bool
 
@@ -55,7 +55,7 @@ class SuggestedField:
     """
 
     name: str
-    kind: Kind
+    kind: FieldKind
     description: str
     is_optional: bool
     documents: int = 0
@@ -130,8 +130,8 @@ def suggest(documents: Iterable[DocumentLike], wish: str, *, model: ModelSource)
     proposer = Extractor(Proposal, model=model, instructions=instructions)
     results = sorted(proposer.results(texts, progress=False), key=lambda result: result.position)
     proposals = [result.value.fields for result in results if result.error is None]
-    merged = merge(proposals)
-    fields = tried(merged, texts, proposer.model) if merged else ()
+    merged = merge_proposals(proposals)
+    fields = try_fields(merged, texts, proposer.model) if merged else ()
     if not fields:
         proposed = f"Of the fields {', '.join(one.name for one in merged)}, the documents state none." if merged else ""
         raise ModelError(
@@ -141,47 +141,49 @@ def suggest(documents: Iterable[DocumentLike], wish: str, *, model: ModelSource)
     return Suggestion(fields, len(texts), proposer.model.name)
 
 
-def merge(proposals: Sequence[Sequence[ProposedField]]) -> tuple[SuggestedField, ...]:
+def merge_proposals(proposals: Sequence[Sequence[ProposedField]]) -> tuple[SuggestedField, ...]:
     """Return the fields of several proposals, each once: its widest type, and optional if one proposal lacks it."""
     by_name: dict[str, list[ProposedField]] = {}
     for proposal in proposals:
         for name in dict.fromkeys(identifier(one.name) for one in proposal):
             by_name.setdefault(name, []).append(next(one for one in proposal if identifier(one.name) == name))
     by_name.pop("", None)
-    often = sorted(by_name, key=lambda name: -len(by_name[name]))[:MAX_FIELDS]
+    names = sorted(by_name, key=lambda name: -len(by_name[name]))[:MAX_FIELDS]
     return tuple(
         SuggestedField(
             name,
-            widest([one.kind for one in by_name[name]]),
+            widest_kind([one.kind for one in by_name[name]]),
             next((one.description for one in by_name[name] if one.description), name.replace("_", " ")),
             len(by_name[name]) < len(proposals) or any(one.optional for one in by_name[name]),
         )
-        for name in often
+        for name in names
     )
 
 
 def identifier(name: str) -> str:
     """Return a name as Python and Pydantic allow it: `"Due date"` → `due_date`, `"class"` → `class_`."""
     letters = normalize("NFKC", name.casefold())  # as Python reads names
-    plain = "".join(letter if f"a{letter}".isidentifier() else "_" for letter in letters)
-    plain = re.sub("_+", "_", plain.lstrip("".join({*plain} - {*filter(str.isalpha, plain)}))).strip("_")
-    return f"{plain}_" if iskeyword(plain) or hasattr(BaseModel, plain) else plain
+    cleaned = "".join(letter if f"a{letter}".isidentifier() else "_" for letter in letters)
+    cleaned = re.sub("_+", "_", cleaned.lstrip("".join({*cleaned} - {*filter(str.isalpha, cleaned)}))).strip("_")
+    return f"{cleaned}_" if iskeyword(cleaned) or hasattr(BaseModel, cleaned) else cleaned
 
 
-def widest(kinds: Sequence[Kind]) -> Kind:
+def widest_kind(kinds: Sequence[FieldKind]) -> FieldKind:
     """Return the type that holds the values of several: `int`, `float` → `float`; `date`, `int` → `str`."""
     if "list[str]" in kinds or len({*kinds}) == 1:
         return "list[str]" if "list[str]" in kinds else kinds[0]
     return "float" if {*kinds} == {"int", "float"} else "str"
 
 
-def tried(fields: Sequence[SuggestedField], texts: Sequence[str], model: ModelSource) -> tuple[SuggestedField, ...]:
+def try_fields(
+    fields: Sequence[SuggestedField], texts: Sequence[str], model: ModelSource
+) -> tuple[SuggestedField, ...]:
     """Return the fields that documents have, each with their number, those of most documents first."""
     members: dict[str, Any] = {one.name: (_TYPES[one.kind], Field(description=one.description)) for one in fields}
     output_type = create_model(NAME, __config__={"protected_namespaces": ()}, **members)
     options: dict[str, Any] = {"allow_missing": True, "grounded": True}
     results = Extractor(output_type, model=model, **options).results(texts, progress=False)
-    data = [result.data or {} for result in results]
-    counted = [replace(one, documents=sum(row.get(one.name) not in (None, [], "") for row in data)) for one in fields]
-    kept = sorted((one for one in counted if 4 * one.documents > len(texts)), key=lambda one: -one.documents)
+    rows = [result.data or {} for result in results]
+    tried = [replace(one, documents=sum(row.get(one.name) not in (None, [], "") for row in rows)) for one in fields]
+    kept = sorted((one for one in tried if 4 * one.documents > len(texts)), key=lambda one: -one.documents)
     return tuple(replace(one, is_optional=one.documents < len(texts)) for one in kept)

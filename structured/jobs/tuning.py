@@ -111,7 +111,7 @@ class Tuning:
     def __rich__(self) -> "RenderableType":
         from rich.console import Group
 
-        from structured.jobs.evaluation_views import apart, line, trials_table
+        from structured.jobs.evaluation_views import line, stacked, trials_table
 
         evaluation = self.before.evaluation
         chosen = f"{self.after.name} chosen" if self.best.is_better else "plain options kept"
@@ -122,9 +122,13 @@ class Tuning:
             for trials in (self.tried, confirmed)
         )
         tables = map(trials_table, ("chosen by", "confirmed by"), rows)
-        tasks = {one.name: one.options["instructions"] for one in self.tried if [*one.options] == ["instructions"]}
-        notes = [Group(*(line(f"{name}: {task}", 80) for name, task in tasks.items()))] if tasks else []
-        return apart(line(title, 80), *tables, *notes)
+        wordings = {one.name: one.options["instructions"] for one in self.tried if [*one.options] == ["instructions"]}
+        notes = (
+            [Group(*(line(f"{name}: {instructions}", 80) for name, instructions in wordings.items()))]
+            if wordings
+            else []
+        )
+        return stacked(line(title, 80), *tables, *notes)
 
 
 def tune(  # noqa: PLR0913  the gold, the budget and the rules
@@ -172,22 +176,24 @@ def tune(  # noqa: PLR0913  the gold, the budget and the rules
         ModelError: The model failed. A note of the error says what was tried, and so does that of a KeyboardInterrupt.
     """
     count(1)("documents", documents)
-    fixed = {**options, "instructions": instructions} if isinstance(instructions, str) else options
-    seeded = {"seed": whole(0)("seed", seed)} if options.get("retries") != 0 or options.get("temperature") else {}
+    fixed_options = {**options, "instructions": instructions} if isinstance(instructions, str) else options
+    seed_option = {"seed": whole(0)("seed", seed)} if options.get("retries") != 0 or options.get("temperature") else {}
     race = _Race(
-        output_type, {**fixed, **seeded, "model": model}, {"compare": compare, "keys": keys, "progress": progress}
+        output_type,
+        {**fixed_options, **seed_option, "model": model},
+        {"compare": compare, "keys": keys, "progress": progress},
     )
     choosing, confirming = _split(list(read_gold(gold, race.output_type)), documents, random.Random(seed))
-    examples = {} if "examples" in fixed else _examples(choosing, race.output_type)
-    tasks = INSTRUCTIONS if instructions is None or isinstance(instructions, str) else instructions
-    judged = [one for place, one in enumerate(choosing) if place not in examples]
+    examples = {} if "examples" in fixed_options else _examples(choosing, race.output_type)
+    wordings = INSTRUCTIONS if instructions is None or isinstance(instructions, str) else instructions
+    judged_documents = [one for place, one in enumerate(choosing) if place not in examples]
     try:
         with without_warnings():  # those of each candidate in each round
-            for name, changes in _candidates(tasks, list(examples.values())):
-                if not changes.keys() & fixed.keys():
-                    race.enter(name, changes)
-            race.check(documents)
-            best = race.winner(judged, documents - 2 * len(confirming))
+            for name, changes in _candidates(wordings, list(examples.values())):
+                if not changes.keys() & fixed_options.keys():
+                    race.add_candidate(name, changes)
+            race.check_number_of_answers(documents)
+            best = race.winner(judged_documents, documents - 2 * len(confirming))
             tried = race.tried()
             for name in dict.fromkeys((PLAIN, best)):
                 del race.trials[name]
@@ -195,30 +201,30 @@ def tune(  # noqa: PLR0913  the gold, the budget and the rules
     except (KeyboardInterrupt, StructuredError) as error:
         error.add_note(f"Tuning ended after {counted(race.answers, 'answer')}. {race}")
         raise
-    given = fixed if model is None else {**fixed, "model": model}
-    chosen = race.options[best] if race.trials[best].is_better else {}
-    return Tuning({**given, **chosen}, tried, race.trials[PLAIN], race.trials[best], race.answers)
+    returned_options = fixed_options if model is None else {**fixed_options, "model": model}
+    chosen_options = race.options[best] if race.trials[best].is_better else {}
+    return Tuning({**returned_options, **chosen_options}, tried, race.trials[PLAIN], race.trials[best], race.answers)
 
 
 def _split(gold: Sequence[Gold], documents: int, rng: random.Random) -> tuple[list[Gold], list[Gold]]:
     """Return the documents that choose and those that confirm; a text that occurs again is left out."""
-    first: dict[str, Gold] = {}
+    gold_by_text: dict[str, Gold] = {}
     for one in gold:
-        first.setdefault(one.text, one)
-    if len(first) < MIN_GOLD:
+        gold_by_text.setdefault(one.text, one)
+    if len(gold_by_text) < MIN_GOLD:
         raise ValueError(
-            f"The gold has {counted(len(first), 'different document')}. Tuning needs {MIN_GOLD} at least: half of them "
-            "choose, and half confirm."
+            f"The gold has {counted(len(gold_by_text), 'different document')}. Tuning needs {MIN_GOLD} at least: half "
+            "of them choose, and half confirm."
         )
-    if not any(map(_states, first.values())):
+    if not any(map(_has_value, gold_by_text.values())):
         raise ValueError("No document of the gold states a value. Pass right answers that have values.")
-    mixed = list(first.values())
-    rng.shuffle(mixed)
-    confirming = min(len(mixed) // 2, documents // 4)
-    return mixed[confirming:], mixed[:confirming]
+    shuffled = list(gold_by_text.values())
+    rng.shuffle(shuffled)
+    confirming = min(len(shuffled) // 2, documents // 4)
+    return shuffled[confirming:], shuffled[:confirming]
 
 
-def _states(gold: Gold) -> bool:
+def _has_value(gold: Gold) -> bool:
     """Tell whether a right answer has a value that counts."""
     return any(
         value is not None and value not in ([], {}) and gold.counts(steps_to_field(steps))
@@ -236,7 +242,7 @@ def _examples(gold: Sequence[Gold], output_type: OutputType[Any]) -> dict[int, t
         document = one.document.text
         if len(examples) == min(4, len(gold) // 3):
             break
-        if isinstance(document, str) and document.strip() and one.seen is None and _states(one):
+        if isinstance(document, str) and document.strip() and one.reviewed_fields is None and _has_value(one):
             # A required field is missing, or a validator of the type's author rejects the value.
             with suppress(Exception):
                 value = output_type.parse(output_type.from_data(one.data))
@@ -245,10 +251,12 @@ def _examples(gold: Sequence[Gold], output_type: OutputType[Any]) -> dict[int, t
     return examples
 
 
-def _candidates(tasks: Iterable[str], examples: Sequence[tuple[str, Any]]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _candidates(
+    wordings: Iterable[str], examples: Sequence[tuple[str, Any]]
+) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield the names of candidates, and the options that they change."""
-    for number, task in enumerate(tasks, 1):
-        yield f"instructions {number}", {"instructions": text(f"instructions[{number - 1}]", task)}
+    for number, instructions in enumerate(wordings, 1):
+        yield f"instructions {number}", {"instructions": text(f"instructions[{number - 1}]", instructions)}
     for number, example in enumerate(examples[:2], 1):
         yield f"one example, draw {number}", {"examples": [example]}
     for number, two in enumerate(list(pairwise(examples))[::2], 1):
@@ -274,7 +282,7 @@ class _Race:
         self._extractor = partial(Extractor[Any], output_type, **{**options, "model": plain.model})
         self._rules = rules
 
-    def enter(self, name: str, options: Mapping[str, Any]) -> list[str]:
+    def add_candidate(self, name: str, options: Mapping[str, Any]) -> list[str]:
         """Return a new candidate; none if the type does not allow it."""
         try:
             self._extractors[name] = self._extractor(**options)
@@ -283,15 +291,15 @@ class _Race:
         self.options[name] = options
         return [name]
 
-    def seen(self, name: str) -> int:
+    def asked(self, name: str) -> int:
         """Return the number of documents that a candidate was asked about."""
         return len(self.trials[name].evaluation.documents) if name in self.trials else 0
 
     def rank(self, name: str) -> tuple[int, float]:
         """Return how far a candidate came."""
-        return self.seen(name), self.trials[name].gain if name in self.trials else -inf
+        return self.asked(name), self.trials[name].gain if name in self.trials else -inf
 
-    def check(self, documents: int) -> None:
+    def check_number_of_answers(self, documents: int) -> None:
         """Raise ValueError if there is no candidate, or if so many answers are too few for those there are."""
         candidates = len(self.options) - 1
         if not candidates:
@@ -314,25 +322,25 @@ class _Race:
             evaluation = replace(evaluation, documents=documents)
         if name != PLAIN and PLAIN in self.trials:
             plain = self.trials[PLAIN].evaluation
-            same = replace(plain, documents=plain.documents[: len(evaluation.documents)])
-            difference = evaluation.compare(same).figure("f1")
+            plain_part = replace(plain, documents=plain.documents[: len(evaluation.documents)])
+            difference = evaluation.compare(plain_part).figure("f1")
         self.trials[name] = Trial(name, self.options[name], evaluation, difference)
 
     def winner(self, gold: Sequence[Gold], answers: int) -> str:
         """Return the best candidate by successive halving; the plain call if none is better."""
         racing = [name for name in self.options if name != PLAIN]
         for rounds in range(ROUNDS, 0, -1):
-            asked = [PLAIN, *racing]
-            target = ((answers - self.answers) // rounds + sum(map(self.seen, asked))) // len(asked)
-            for name in asked:
-                self.ask(name, gold[self.seen(name) : target])
+            names = [PLAIN, *racing]
+            target = ((answers - self.answers) // rounds + sum(map(self.asked, names))) // len(names)
+            for name in names:
+                self.ask(name, gold[self.asked(name) : target])
             racing = sorted(racing, key=self.rank, reverse=True)[: (len(racing) + 1) // 2]
-            if rounds > 1 and (answers - self.answers) // (rounds - 1) >= self.seen(PLAIN):
-                racing += self._joint(racing)
+            if rounds > 1 and (answers - self.answers) // (rounds - 1) >= self.asked(PLAIN):
+                racing += self._add_joint_candidate(racing)
         best = max(racing, key=self.rank)
         return best if best in self.trials and self.trials[best].gain > 0 else PLAIN
 
-    def _joint(self, racing: Sequence[str]) -> list[str]:
+    def _add_joint_candidate(self, racing: Sequence[str]) -> list[str]:
         """Return the candidate of all changes that help, if it is new; of those to one option, the best."""
         names: list[str] = []
         options: dict[str, Any] = {}
@@ -342,7 +350,7 @@ class _Race:
                 names += name.split(" + ")
                 options |= self.options[name]
         joint = " + ".join(sorted(names))
-        return [] if not joint or joint in self.options else self.enter(joint, options)
+        return [] if not joint or joint in self.options else self.add_candidate(joint, options)
 
     def tried(self) -> tuple[Trial, ...]:
         """Return the plain call, and the candidates that were asked, those first that came furthest."""

@@ -120,7 +120,7 @@ def test_a_table_in_a_folder_is_read_or_fails_alone(letters):
     assert found["1"]["value"]["age"] == 31
     assert "the row has 1 field" in found["letters/mails.csv:3"]["error"]["message"]
     assert "no column" not in found["letters/mails.csv:3"]["error"]["message"]
-    assert "text is --column here" in found["letters/two.jsonl"]["error"]["message"]
+    assert "Name one: --column NAME." in found["letters/two.jsonl"]["error"]["message"]
 
 
 def test_a_call_goes_on_where_the_last_one_stopped(tmp_path):
@@ -397,3 +397,40 @@ def test_messages_spell_options_as_the_command_line_does():
     refused = run("extract", *FIELDS, "letters", "--batch-size", "0")
     assert "--batch-size is 0;" in refused.stderr
     assert "'batch_size'" in run("extract", *FIELDS, "batch_size").stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        (("suggest", "two.csv", "--model", "none"), "has 2 columns of texts: 'a', 'b'. Name one: --column NAME."),
+        (("extract", *FIELDS, "two.csv", "--column", "c"), "--column is 'c', and the table two.csv has the columns"),
+        (("extract", *FIELDS, "empty.csv"), "The table empty.csv is empty. Its first line has to have the names"),
+        (("extract", "torn.json", "letters/a.txt"), "torn.json: The schema is not JSON: "),
+        (
+            ("extract", "latin.json", "letters/a.txt"),
+            "The file latin.json is not text in UTF-8: byte 2 is 0xe9. Convert",
+        ),
+        (("report", "latin.json"), "Line 1 of latin.json is no record of a document: 'utf-8' codec"),
+        (("eval", "torn.json", *FIELDS), "torn.json, line 1 is not JSON: Expecting value at column 7. Correct it"),
+        (
+            ("eval", "gold.jsonl", *FIELDS, "--baseline", "gold.jsonl"),
+            "This is no evaluation as to_json or `eval --json` writes it",
+        ),
+        (("tune", "gold.jsonl"), "Pass --type module:Type, file.py:Type or schema.json, or --fields."),
+        (("tune", "torn.json", *FIELDS), "torn.json, line 1 is not JSON"),
+    ],
+)
+def test_a_mistake_is_told_with_its_place_and_the_options_of_the_command(tmp_path, monkeypatch, command, told):
+    """Before a model is loaded."""
+    monkeypatch.setenv("STRUCTURED_MODEL", "none/at-all")
+    for name, content in {
+        "two.csv": b"a,b\nx,y\n",
+        "empty.csv": b"",
+        "torn.json": b'{"a": ',
+        "latin.json": b'{"\xe9": 1}\n',
+        "gold.jsonl": b'{"document": "Ana is 31.", "value": {"name": "Ana", "age": 31}}\n',
+    }.items():
+        (tmp_path / name).write_bytes(content)
+    result = run(*command)
+    assert told in result.output
+    assert result.exit_code in {2, 3}

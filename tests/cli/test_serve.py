@@ -33,7 +33,7 @@ def loads_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     def load(name: str | None) -> Any:
         pytest.fail(f"{name} is loaded")
 
-    monkeypatch.setattr(commands, "_loaded", load)
+    monkeypatch.setattr(commands, "_load_served_model", load)
 
 
 def test_a_model_that_there_is_not_is_one_sentence() -> None:

@@ -5,7 +5,7 @@ import math
 import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import doubles
 import numpy as np
@@ -140,6 +140,32 @@ def test_a_text_that_repeats_itself_is_limited_in_words_of_its_type() -> None:
     with pytest.warns(RepetitionWarning, match=r"Limit the text, with characters=\(0, 280\)") as caught:
         extract(Text(), "A song", model=stuck_on("na na ", then="x"), max_tokens=400)
     assert "Field" not in str(caught[0].message)
+
+
+def test_the_warning_names_the_field() -> None:
+    """That of the string or the list that was closed, by the path that options take, of all documents together."""
+
+    class Line(BaseModel):
+        number: Literal["№ 1"]
+        text: str
+
+    class Bill(BaseModel):
+        lines: Annotated[list[Line], Field(min_length=1)]
+
+    class Recipe(BaseModel):
+        title: str
+        toast: Toast
+
+    for output_type, model, field in (
+        (Recipe, stuck_on('"cheese", ', then='"],1'), "toast.ingredients"),
+        (Bill, stuck_on("gnu ", then='"],1'), "lines[].text"),
+    ):
+        with pytest.warns(RepetitionWarning, match=rf"repeated the same text in {re.escape(field)} until") as caught:
+            extract_batch(output_type, ["a", "b"], model=model, max_tokens=400)
+        assert [warning.message.fields for warning in caught] == [(field,)]
+    with pytest.warns(RepetitionWarning, match=r"^The answer repeated the same text until") as caught:
+        extract(str, "A song", model=stuck_on("na ", then='"'), max_tokens=400)
+    assert caught[0].message.fields == ()
 
 
 @pytest.mark.parametrize(("text", "longest"), [("na ", 24), ("x", 24), ("0123456789abcdef ", 52)])

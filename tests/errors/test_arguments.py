@@ -40,7 +40,7 @@ from structured import (
 )
 from structured.errors import MissingError, ModelError, NotStatedError, OptionWarning, SchemaError, StructuredWarning
 from structured.extraction import Options
-from structured.extraction.options import Repairs
+from structured.extraction.options import Repair
 from structured.integrations.logits_processor import GuidedLogitsProcessor
 from structured.json_schema.document.drafts import SchemaDraft
 from structured.json_schema.document.location import OptionalProperties
@@ -104,7 +104,7 @@ GOOD: dict[str, st.SearchStrategy[Any]] = {
     | st.builds(Particles, st.integers(2, 3), vote=st.booleans()),
     "max_tokens": st.integers(100, 2**31 - 1) | st.just(np.int32(200)),
     "retries": st.integers(0, 5),
-    "repair": st.sampled_from(get_args(Repairs)),
+    "repair": st.sampled_from(get_args(Repair)),
     "calibration": st.none(),
     "batch_size": st.integers(1, 2**31 - 1),
     "batch_tokens": st.none() | st.integers(1, 2**31 - 1),

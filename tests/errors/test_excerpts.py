@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from structured.errors import SHOWN_OF_ATTEMPT, Attempt, GenerationError
+from structured.errors import MAX_ATTEMPT_CHARACTERS, Attempt, GenerationError
 
 
 @given(
@@ -16,7 +16,7 @@ def test_rejected_answers_of_any_length_are_shown_in_a_message_that_is_printed(
     long = [Attempt(one.text * times, ValueError(str(one.error) * times)) for one in attempts]
     failed = GenerationError(long, document=3)
     assert failed.attempts == tuple(long)
-    assert len(str(failed)) <= 500 + len(long) * 2 * len("\\U0010ffff") * SHOWN_OF_ATTEMPT
+    assert len(str(failed)) <= 500 + len(long) * 2 * len("\\U0010ffff") * MAX_ATTEMPT_CHARACTERS
     assert all(line.isprintable() for line in str(failed).split("\n"))
 
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from structured import Document, Extractor, aextract_batch, extract_batch
 from structured.errors import PromptError
-from structured.extraction import run as windows
-from structured.extraction.documents.async_documents import AHEAD
+from structured.extraction import run
+from structured.extraction.documents.async_documents import MAX_WAITING_DOCUMENTS
 from structured.models import ScriptedModel
 
 
@@ -36,7 +36,7 @@ async def slowly(texts: list[str]) -> AsyncIterator[str]:
 @given(st.lists(st.sampled_from(["Ana", ""]), max_size=9), st.integers(1, 2))
 def test_answers_are_those_of_a_list(texts: list[str], batches: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(windows, "BATCHES", batches)
+        patch.setattr(run, "BLOCK_BATCHES", batches)
         told = extract_batch(int, texts, model=ScriptedModel("3"), errors="return")
 
         async def work() -> tuple[list[Any], list[Any]]:
@@ -58,7 +58,7 @@ def test_other_documents_stream_as_well() -> None:
 
 def test_no_more_is_read_than_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
     """The loop is free meanwhile; where the results are left, the iterable is closed and the threads end."""
-    monkeypatch.setattr(windows, "BATCHES", 1)
+    monkeypatch.setattr(run, "BLOCK_BATCHES", 1)
     read, closed = 0, False
 
     async def endless() -> AsyncIterator[str]:
@@ -77,7 +77,7 @@ def test_no_more_is_read_than_is_needed(monkeypatch: pytest.MonkeyPatch) -> None
         async for result in results:
             done += 1
             assert result.document == f"text {result.position + 1}"
-            assert read <= done + AHEAD + 3 * 2 + 1
+            assert read <= done + MAX_WAITING_DOCUMENTS + 3 * 2 + 1
             if done == 30:
                 break
         await results.aclose()  # type: ignore[attr-defined]

@@ -1,12 +1,13 @@
 """Chunks: nothing of a document is lost, each has its share of tokens, and joints are where a reader would cut."""
 
+import re
 from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from structured.extraction.documents.chunks import MAX_HEADING, Chunk, chunks
+from structured.extraction.documents.chunks import MAX_HEADING_CHARACTERS, Chunk, chunks
 
 PIECES = st.sampled_from(
     [
@@ -43,6 +44,15 @@ def test_no_chunk_has_too_many_tokens(document: str, max_tokens: int) -> None:
         assert sum(end - start for start, end in (*chunk.context, chunk.body)) <= max_tokens
 
 
+@given(DOCUMENTS, st.integers(1, 60))
+def test_no_word_is_cut_that_a_chunk_holds(document: str, max_tokens: int) -> None:
+    """Else a quotation could end with the half word."""
+    words = [match.span() for match in re.finditer(r"[^\s。！？]+", document)]
+    for chunk in chunks(document, len, max_tokens):
+        for cut in chunk.body:
+            assert all(end - start >= max_tokens for start, end in words if start < cut < end)
+
+
 @given(DOCUMENTS, st.integers(4, 60), st.data())
 def test_what_is_found_in_a_chunk_is_found_in_the_document(document: str, max_tokens: int, data: st.DataObject) -> None:
     """Where something stands in a chunk's text leads to the same text in the document, or across a joint to nothing."""
@@ -63,7 +73,7 @@ def test_a_part_is_cut_like_a_document(document: str, max_tokens: int, data: st.
     """The chunks of a part of a document have all of it, and nothing else."""
     start = data.draw(st.integers(0, len(document)))
     end = data.draw(st.integers(start, len(document)))
-    found = chunks(document, len, max_tokens, within=(start, end))
+    found = chunks(document, len, max_tokens, span=(start, end))
     inside = {place for chunk in found for place in range(*chunk.body)}
     assert inside <= set(range(start, end))
     assert all(document[place].isspace() for place in range(start, end) if place not in inside)
@@ -128,7 +138,7 @@ def test_a_chunk_repeats_the_end_of_the_one_before() -> None:
 
 def test_a_heading_of_a_page_is_no_context() -> None:
     """A heading that is as long as text does not go along with each chunk."""
-    document = "# " + "very " * MAX_HEADING + "long\n\n" + "Words of it. " * 100
+    document = "# " + "very " * MAX_HEADING_CHARACTERS + "long\n\n" + "Words of it. " * 100
     assert all(not chunk.context for chunk in chunks(document, len, 700))
 
 

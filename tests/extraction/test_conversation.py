@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from structured import Extractor, aextract, extract, extract_batch, load_model, structured
 from structured.automata import Automaton, RegularAutomaton
 from structured.errors import BatchError, PromptError
-from structured.extraction.prompts import Conversation, framed
+from structured.extraction.prompts import Conversation, escape_labels
 from structured.models import FunctionModel, ScriptedModel
 from structured.models.prompt_encoding import PromptEncoder
 from structured.output_types.output_type import Description, OutputType
@@ -73,7 +73,7 @@ def test_a_chat_is_what_the_model_sees(
     shown = [
         {
             **turn,
-            "content": framed(turn["content"], extractor.task.description)
+            "content": escape_labels(turn["content"], extractor.task.description)
             if turn["role"] == "user"
             else turn["content"],
         }
@@ -312,7 +312,7 @@ def test_prompts_of_chats_share_what_stands_above() -> None:
     prompts = [
         SCRIPTED.encode(extractor.prompt(chat)) for chat in (CHAT, [turn("x"), turn("y", "assistant"), turn("z")])
     ]
-    shared = extractor.task.beginning_of_chats
+    shared = extractor.task.chat_prompt_prefix
     assert all(tuple(prompt[: len(shared)]) == shared for prompt in prompts)
     assert extractor.description.encode() in b"".join(SCRIPTED.vocabulary.tokens[one] or b"" for one in shared)
 

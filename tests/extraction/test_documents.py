@@ -50,8 +50,8 @@ def extractor(output_type: type[BaseModel] = Plain, **options: Any) -> Extractor
 
 
 @pytest.fixture
-def small_windows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run, "BATCHES", 1)
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run, "BLOCK_BATCHES", 1)
 
 
 def as_they_are(texts: list[str]) -> Iterable[Any]:
@@ -83,7 +83,7 @@ def as_chats(texts: list[str]) -> Iterable[Any]:
     st.sampled_from([1, 20, 10**6]),
     st.sampled_from(["return", "skip"]),
 )
-def test_answers_depend_on_no_window(
+def test_answers_depend_on_no_block(
     texts: list[str], given_as: Callable[[list[str]], Iterable[Any]], batches: int, characters: int, errors: Any
 ) -> None:
     """However the documents are given, and however many are looked at together, retries included."""
@@ -91,8 +91,8 @@ def test_answers_depend_on_no_window(
     kept = [position for position, one in enumerate(told) if errors == "return" or not isinstance(one, Exception)]
     made = extractor(Even)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(run, "BATCHES", batches)
-        patch.setattr(run, "MAX_CHARACTERS", characters)
+        patch.setattr(run, "BLOCK_BATCHES", batches)
+        patch.setattr(run, "MAX_BLOCK_CHARACTERS", characters)
         found = made.batch(given_as(texts), errors=errors, progress=False)
         streamed = sorted(made.results(given_as(texts)), key=lambda one: one.position)
     assert list(map(repr, found)) == [repr(told[position]) for position in kept]
@@ -103,7 +103,7 @@ def test_answers_depend_on_no_window(
     assert [one.document for one in answered] == [texts[one.position] for one in answered]
 
 
-@pytest.mark.usefixtures("small_windows")
+@pytest.mark.usefixtures("small_blocks")
 def test_documents_are_read_as_they_are_needed() -> None:
     """No more than two windows ahead, by the thread that asks for the results; what is done is forgotten."""
     read = 0
@@ -128,7 +128,7 @@ def test_documents_are_read_as_they_are_needed() -> None:
     assert not any(thread.name.startswith("documents") for thread in threading.enumerate())
 
 
-@pytest.mark.usefixtures("small_windows")
+@pytest.mark.usefixtures("small_blocks")
 def test_where_reading_fails_nothing_read_is_lost() -> None:
     def broken() -> Iterator[str]:
         yield from ("Ana", "Bob", "Cy")
@@ -154,7 +154,7 @@ def test_errors_are_raised_told_or_left_out() -> None:
     assert len(extractor().batch(texts, errors="skip")) == 2
 
 
-@pytest.mark.usefixtures("small_windows")
+@pytest.mark.usefixtures("small_blocks")
 def test_a_model_that_fails_ends_the_stream() -> None:
     calls = 0
 
@@ -263,8 +263,8 @@ def test_what_is_not_many_documents_is_refused(given: Any) -> None:
 
 def test_progress_of_an_unknown_number_has_no_end() -> None:
     progress = events.Progress(None, 1, 1, 1, 30, 10.0)
-    assert batch_state._facts(progress) == ["1 documents", "1 failed", "3 tokens/s", "0:00:10"]
-    assert batch_state._facts(replace(progress, total=1))[0] == "1/1 documents"
+    assert batch_state._progress_facts(progress) == ["1 documents", "1 failed", "3 tokens/s", "0:00:10"]
+    assert batch_state._progress_facts(replace(progress, total=1))[0] == "1/1 documents"
 
 
 def test_a_list_of_two_texts_is_no_pair() -> None:

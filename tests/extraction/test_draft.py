@@ -80,7 +80,7 @@ TYPES: list[Any] = [
 def write(draft: Draft, steps: Sequence[Any], *, forget: bool = False) -> None:
     for step in steps:
         if forget:
-            draft._model._batch = None
+            draft._model._kept_batch = None
         if isinstance(step, str):
             draft += step
         else:
@@ -95,11 +95,11 @@ def test_no_token_is_read_twice(steps: list[Any], seed: int) -> None:
     model = Counting(function_model(seed))
     draft = Draft("Begin: ", model=model, temperature=1.0, seed=seed)
     write(draft, steps)
-    batch = draft._model._batch
+    batch = draft._model._kept_batch
     assert sum(model.counts) == (0 if batch is None else len(batch.token_ids))
     assert b"".join(
         model.vocabulary.tokens[token_id] or b"" for token_id in draft._tokens
-    ).decode() + draft._untold == (draft.text)
+    ).decode() + draft._untokenised_text == (draft.text)
 
 
 @pytest.mark.filterwarnings("ignore::structured.errors.StructuredWarning")

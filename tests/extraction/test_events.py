@@ -80,7 +80,7 @@ def test_every_document_has_one_start_and_one_end(
     """
     seen: list[events.Event] = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(run, "BATCHES", batches)
+        patch.setattr(run, "BLOCK_BATCHES", batches)
         results = extractor(seen, seed=seed, search=Samples(samples), repair=repair).batch(texts, errors="return")
     first, last = seen[0], seen[-1]
     assert isinstance(first, events.BatchStarted)

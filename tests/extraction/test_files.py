@@ -223,7 +223,7 @@ def test_pictures_do_not_make_a_file_too_large(tmp_path: Path, monkeypatch: pyte
     whole = read_file(given)
     with zipfile.ZipFile(given, "a") as archived:
         archived.writestr("word/media/a.png", os.urandom(200_000))
-    monkeypatch.setattr("structured.extraction.documents.files.MAX_GROWTH", 100_000)
+    monkeypatch.setattr("structured.extraction.documents.files.MAX_UNPACKED_BYTES", 100_000)
     assert read_file(given) == whole
 
 

@@ -30,7 +30,7 @@ from structured import (
 from structured.errors import GenerationError, ModelError, OutputError, PromptError
 from structured.extraction import journal
 from structured.extraction.options import DEFAULTS
-from structured.extraction.records import is_begun, line_of
+from structured.extraction.records import is_record_prefix, line_of
 from structured.extraction.result_files import Written, write_results_of
 from structured.models.scripted import ScriptedModel
 from structured.results.result import Provenance
@@ -322,7 +322,7 @@ def test_each_beginning_of_a_record_is_known_as_one(identity: str) -> None:
     """Whatever the id: quotes, escapes and characters of several bytes."""
     made = Provenance("Number", "0", "scripted", None, "0", {}, "1")
     line = line_of(Result(identity, 0, "", error=PromptError("empty")), "0" * 64, made)[:-1]
-    assert all(is_begun(line[:end]) for end in range(len(line) + 1))
+    assert all(is_record_prefix(line[:end]) for end in range(len(line) + 1))
 
 
 @pytest.mark.parametrize(
@@ -361,10 +361,10 @@ def test_the_defaults_are_those_of_a_call() -> None:
     for name, value in DEFAULTS.items():
         plain = Extractor(Number, model=model)
         made = Extractor(Number, model=model, **{name: value})
-        assert (made.run, made.output_type.digest, made.task.settings) == (
+        assert (made.run, made.output_type.digest, made.task.options) == (
             plain.run,
             plain.output_type.digest,
-            plain.task.settings,
+            plain.task.options,
         )
 
 

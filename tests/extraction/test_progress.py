@@ -40,8 +40,8 @@ def screen(monkeypatch: pytest.MonkeyPatch) -> Iterator[Terminal]:
     for name in ("NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
         monkeypatch.delenv(name, raising=False)
     screen = Terminal()
-    monkeypatch.setattr(progress_bar, "PATIENCE", 0.0)
-    monkeypatch.setattr(progress_bar, "INTERVAL", 0.001)
+    monkeypatch.setattr(progress_bar, "SECONDS_BEFORE_BAR", 0.0)
+    monkeypatch.setattr(progress_bar, "SECONDS_BETWEEN_BARS", 0.001)
     yield screen
     assert not any(thread.daemon and thread.name == "progress" for thread in threading.enumerate())
 
@@ -112,7 +112,7 @@ def test_where_nobody_waits_there_is_no_bar(
 
 def test_a_short_batch_shows_nothing(screen: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
     """Only one that takes longer than a person's patience does."""
-    monkeypatch.setattr(progress_bar, "PATIENCE", 60.0)
+    monkeypatch.setattr(progress_bar, "SECONDS_BEFORE_BAR", 60.0)
     started = time.perf_counter()
     with redirect_stderr(screen):
         extract_batch(Digits, DOCUMENTS, model=MODEL, errors="return")
@@ -170,7 +170,7 @@ def test_a_notebook_shows_a_bar_in_its_cell(
     cell.display = lambda _first, *, display_id: SimpleNamespace(update=updates.append) if display_id else None  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "IPython", ipython)
     monkeypatch.setitem(sys.modules, "IPython.display", cell)
-    monkeypatch.setattr(progress_bar, "PATIENCE", 0.0)
+    monkeypatch.setattr(progress_bar, "SECONDS_BEFORE_BAR", 0.0)
     extract_batch(Digits, DOCUMENTS, model=FunctionModel(slow, TOKENIZER), errors="return")
     html = updates[-1]._repr_mimebundle_((), ())["text/html"]
     assert "4/4 documents" in html
@@ -189,7 +189,7 @@ def test_the_time_left_is_told_when_something_is_known(total: int, data: st.Data
     """From the documents that were written, since those that failed took no time; never from nothing."""
     done = data.draw(st.integers(0, total))
     failed = data.draw(st.integers(0, done))
-    facts = progress_bar._facts(Progress(total, done, done, failed, 0, 10.0))
+    facts = progress_bar._progress_facts(Progress(total, done, done, failed, 0, 10.0))
     assert facts[0] == f"{done:,}/{total:,} documents"
     assert any(fact.endswith("failed") for fact in facts) == (failed > 0)
     assert any(fact.endswith("left") for fact in facts) == (failed < done < total)

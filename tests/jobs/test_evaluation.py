@@ -16,6 +16,7 @@ from structured import Document, Extractor, Key, evaluate, report
 from structured.errors import PromptError
 from structured.jobs import Evaluation
 from structured.models import PACKAGED_MODEL, ScriptedModel
+from structured.output_types.html import as_text
 from structured.results import Evidence
 
 HOSTILE = "</style></title><script>alert(1)</script><img src=x onerror=alert(1)>&\u202egpj\ud800 [bold]\x1b[31m"
@@ -357,7 +358,7 @@ def test_what_cannot_be_compared_is_refused():
         both[0].compare("before.json")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=r"^The evaluations are of different documents: "):
         both[0].compare(evaluate([Order(name="Ana")], gold[:1]))
-    with pytest.raises(ValueError, match=r"^This is no evaluation as to_json writes it: "):
+    with pytest.raises(ValueError, match=r"^This is no evaluation as to_json or `eval --json` writes it: "):
         Evaluation.from_json("{}")
 
 
@@ -388,3 +389,13 @@ def test_the_packaged_model_is_evaluated():
     assert evaluation.fields["name"].counts.right == 2
     assert [(one.id, one.score) for one in evaluation.worst()] == [(evaluation.documents[1].id, 0.5)]
     assert {"calibration_error", "seconds", "prompt_tokens"} <= evaluation.figures.keys()
+
+
+def test_a_narrow_terminal_shows_whole_headings_and_figures() -> None:
+    """The table of fields is two tables there: headings such as `rig…` were cut off."""
+    answers = [Order(name="Ana", lines=[Line(item="a", price=1)]), Order(name="Bo")]
+    evaluation = run([(answers[0], answers[0]), (answers[1], answers[0])])
+    narrow, wide = (as_text(evaluation.__rich__(), width) for width in (80, 160))
+    assert "…" not in narrow + wide
+    assert max(map(len, narrow.splitlines())) <= 80
+    assert set(narrow.replace("─", " ").split()) == set(wide.replace("─", " ").split())

@@ -13,13 +13,13 @@ from structured.cli import commands
 from structured.errors import ModelError, PromptError, StructuredWarning
 from structured.integrations.server.field_lists import read_fields
 from structured.jobs.suggestion import (
-    Kind,
+    FieldKind,
     ProposedField,
     Suggestion,
     identifier,
-    merge,
+    merge_proposals,
     suggest,
-    widest,
+    widest_kind,
 )
 from structured.models.scripted import ScriptedModel
 
@@ -76,10 +76,12 @@ def test_a_suggestion_runs_as_python_and_is_the_same_as_fields() -> None:
     assert "# in 3 of 3" in suggestion.to_python()
 
 
-@given(st.text(), st.sampled_from(get_args(Kind)), st.text(), st.booleans())
+@given(st.text(), st.sampled_from(get_args(FieldKind)), st.text(), st.booleans())
 def test_any_proposal_makes_fields(name: str, kind: Any, description: str, optional: bool) -> None:
     """Whatever a model calls a field: it is an identifier that a list of fields and a class may have, or is dropped."""
-    merged = merge([[ProposedField.model_construct(name=name, kind=kind, description=description, optional=optional)]])
+    merged = merge_proposals(
+        [[ProposedField.model_construct(name=name, kind=kind, description=description, optional=optional)]]
+    )
     assert len(merged) == bool(identifier(name))
     if merged:
         suggestion = Suggestion(merged, 1, "")
@@ -90,7 +92,7 @@ def test_any_proposal_makes_fields(name: str, kind: Any, description: str, optio
 def test_types_are_widened() -> None:
     """To one that holds the values of all."""
     sets: Any = (["int", "float"], ["date", "int"], ["bool"], ["str", "list[str]"])
-    assert [widest(kinds) for kinds in sets] == ["float", "str", "bool", "list[str]"]
+    assert [widest_kind(kinds) for kinds in sets] == ["float", "str", "bool", "list[str]"]
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from pydantic import BaseModel, TypeAdapter
 from structured import Extractor, Result, evaluate, extract_results, read_results, report, write_results
 from structured.errors import StructuredError
 from structured.jobs import Evaluation
-from structured.jobs.evaluation import GRID, STARTS, Loss, Thresholds, certified, p_value
+from structured.jobs.evaluation import START_CONFIDENCES, TESTED_CONFIDENCES, Loss, Thresholds, certify, p_value
 from structured.models import PACKAGED_MODEL
 from structured.results import Evidence
 from structured.results.result import Provenance
@@ -65,10 +65,10 @@ def test_the_promise_is_kept(kinds: tuple[Kind, ...], most: int) -> None:
 
     The risk is a little below that of a confidence of the grid, which is the easiest one to certify wrongly.
     """
-    risks = {least: true_risk(kinds, most, least) for least in GRID}
+    risks = {least: true_risk(kinds, most, least) for least in TESTED_CONFIDENCES}
     risk = 0.97 * risks[0.3 if kinds is ORDERED else 0.9]
     rng = np.random.default_rng(most)
-    found = [certified(drawn(rng, kinds, most, 100), risk, 0.1, is_single=most == 1).least for _ in range(DRAWS)]
+    found = [certify(drawn(rng, kinds, most, 100), risk, 0.1, is_single=most == 1).least for _ in range(DRAWS)]
     broken = sum(least is not None and risks[least] > risk for least in found)
     assert broken / DRAWS <= 0.1 + 3 * sqrt(0.1 * 0.9 / DRAWS)
     assert any(least is not None for least in found)
@@ -87,12 +87,12 @@ def test_single_values_are_tested_exactly(count: int, wrong: int, risk: float) -
 @given(st.floats(0.01, 0.5), st.floats(0.01, 0.5), st.booleans())
 def test_the_needed_documents_are_enough_and_no_more(risk: float, error: float, is_single: bool) -> None:
     """With as many sure documents without an error a threshold is certified, and with one fewer it is not."""
-    needed = certified([], risk, error, is_single=is_single).needed
+    needed = certify([], risk, error, is_single=is_single).needed
     right = [[(0.995, 0.0)]] * needed
-    assert certified(right, risk, error, is_single=is_single).least == 0
-    assert certified(right[1:], risk, error, is_single=is_single).least is None
-    assert {*STARTS} <= {*GRID}
-    assert list(GRID) == sorted(GRID, reverse=True)
+    assert certify(right, risk, error, is_single=is_single).least == 0
+    assert certify(right[1:], risk, error, is_single=is_single).least is None
+    assert {*START_CONFIDENCES} <= {*TESTED_CONFIDENCES}
+    assert list(TESTED_CONFIDENCES) == sorted(TESTED_CONFIDENCES, reverse=True)
 
 
 NAMES = ("Ana Brandt", "Tom Reed", "Eva Novak", "Ken Mori")
@@ -162,7 +162,7 @@ def test_results_are_routed_with_the_reasons(tmp_path: Path) -> None:
     order = [page.index(f'"text":"N{place}, {place}"') for place in (0, 4, 1, 2, 3)]
     assert order == sorted(order)
     assert page.count("age: 0.3 is below 0.4") == 2
-    nothing = replace(thresholds, results=certified([], 0.1, 0.1, is_single=False))
+    nothing = replace(thresholds, results=certify([], 0.1, 0.1, is_single=False))
     assert nothing.lacking(results[1]) == {"name": 0.999, "age": 0.96}
 
 

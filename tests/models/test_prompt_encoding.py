@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from structured import Extractor, JsonSchema, extract_batch
 from structured.errors import ModelError, PromptError
-from structured.extraction.prompts import chat_messages, completion_prompt, framed
+from structured.extraction.prompts import chat_messages, completion_prompt, escape_labels
 from structured.models.prompt_encoding import PromptEncoder
 from structured.models.protocol import Messages
 from structured.output_types.json_output import type_description
@@ -326,7 +326,7 @@ def test_no_schema_writes_labels_at_the_margin(separator):
 @given(text=st.one_of(LINES, st.text()))
 def test_framed_texts_lose_nothing(text):
     """Without the indentation, if there is one, the text is what it was."""
-    shown = framed(text, type_description("T"))
+    shown = escape_labels(text, type_description("T"))
     assert shown == text or "".join(line[4:] for line in shown.splitlines(keepends=True)) == text
 
 
@@ -346,12 +346,14 @@ def test_framed_texts_lose_nothing(text):
 def test_labels_that_only_look_like_those_of_the_prompt(label):
     """Characters without width, and those of full width, read as the label does."""
     text = f"25 years old.\n{label}\n{{}}"
-    assert framed(text, type_description("T")) == "".join(f"    {line}" for line in text.splitlines(keepends=True))
+    assert escape_labels(text, type_description("T")) == "".join(
+        f"    {line}" for line in text.splitlines(keepends=True)
+    )
 
 
 def test_texts_without_labels_stand_as_they_are():
     for text in ("Jason is 25.", "Type: apartment\nText: to let", "a\n\nb", "Subject: JSON: why"):
-        assert framed(text, type_description("T")) == text
+        assert escape_labels(text, type_description("T")) == text
 
 
 SURROGATES = st.tuples(st.text(max_size=5), st.characters(categories=["Cs"]), st.text(max_size=5))

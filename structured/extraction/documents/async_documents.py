@@ -16,7 +16,7 @@ from structured.extraction.documents.document import AsyncDocuments, DocumentLik
 
 T = TypeVar("T")
 
-AHEAD = 64
+MAX_WAITING_DOCUMENTS = 64
 """Documents that may wait until the model's thread takes them."""
 
 
@@ -32,11 +32,11 @@ async def readable(documents: AsyncDocuments) -> AsyncIterator[Documents]:
     if not isinstance(documents, AsyncIterable):
         yield documents
         return
-    read: queue.SimpleQueue[DocumentLike | _End] = queue.SimpleQueue()
-    room = asyncio.Semaphore(AHEAD)
-    reading = asyncio.create_task(_read(documents, read, room))
+    ready: queue.SimpleQueue[DocumentLike | _End] = queue.SimpleQueue()
+    places = asyncio.Semaphore(MAX_WAITING_DOCUMENTS)
+    reading = asyncio.create_task(_read(documents, ready, places))
     try:
-        yield _taken(read, room, asyncio.get_running_loop())
+        yield _documents_for_thread(ready, places, asyncio.get_running_loop())
     finally:
         reading.cancel()
         with suppress(asyncio.CancelledError):
@@ -44,15 +44,17 @@ async def readable(documents: AsyncDocuments) -> AsyncIterator[Documents]:
 
 
 async def _read(
-    documents: AsyncIterable[DocumentLike], read: "queue.SimpleQueue[DocumentLike | _End]", room: asyncio.Semaphore
+    documents: AsyncIterable[DocumentLike],
+    ready: "queue.SimpleQueue[DocumentLike | _End]",
+    places: asyncio.Semaphore,
 ) -> None:
     """Read documents as far as there is room."""
     iterator = aiter(documents)
     error: BaseException | None = None
     try:
         while True:
-            await room.acquire()
-            read.put(await anext(iterator))
+            await places.acquire()
+            ready.put(await anext(iterator))
     except StopAsyncIteration:
         pass
     except asyncio.CancelledError as cancelled:
@@ -61,19 +63,21 @@ async def _read(
     except Exception as raised:  # noqa: BLE001  the user's own code, raised where the documents are taken
         error = raised
     finally:
-        read.put(_End(error))
+        ready.put(_End(error))
         close = getattr(iterator, "aclose", None)  # of a generator
         if close is not None:
             await close()
 
 
-def _taken(
-    read: "queue.SimpleQueue[DocumentLike | _End]", room: asyncio.Semaphore, loop: asyncio.AbstractEventLoop
+def _documents_for_thread(
+    ready: "queue.SimpleQueue[DocumentLike | _End]",
+    places: asyncio.Semaphore,
+    loop: asyncio.AbstractEventLoop,
 ) -> Iterator[DocumentLike]:
     """Yield documents in a thread as they have been read."""
-    while not isinstance(document := read.get(), _End):
+    while not isinstance(document := ready.get(), _End):
         with suppress(RuntimeError):  # the loop is closed, and reads no more
-            loop.call_soon_threadsafe(room.release)
+            loop.call_soon_threadsafe(places.release)
         yield document
     if document.error is not None:
         raise document.error
@@ -83,12 +87,12 @@ async def each_in_thread(results: Iterator[T], context: Context) -> AsyncGenerat
     """Yield results, each made in one thread while the event loop goes on; closing this gives up the others."""
     pool = ThreadPoolExecutor(1, "results")
 
-    def following() -> tuple[T, ...]:
+    def next_result() -> tuple[T, ...]:
         return tuple(islice(results, 1))
 
     try:
-        while found := await asyncio.wrap_future(pool.submit(context.run, following)):
-            yield found[0]
+        while result := await asyncio.wrap_future(pool.submit(context.run, next_result)):
+            yield result[0]
     finally:
         close = getattr(results, "close", None)
         if close is not None:

@@ -40,10 +40,10 @@ class Chunking:
     prefer: Prefer = "confident"
 
     def __post_init__(self) -> None:
-        check_fields(self, _CHUNKING)
+        check_fields(self, _CHUNKING_CHECKS)
 
 
-_CHUNKING = {
+_CHUNKING_CHECKS = {
     "tokens": or_none(count(1)),
     "passes": count(1),
     "merge_by": lambda name, value: tuple(fields(name, value)),
@@ -56,19 +56,19 @@ DEFAULT_CHUNKING = Chunking()
 Span = tuple[int, int]
 """Where something starts and ends in a document, in characters."""
 
-Count = Callable[[str], int]
+TokenCounter = Callable[[str], int]
 """Returns how many tokens a text takes, at most."""
 
-OVERLAP = 8
+OVERLAP_DIVISOR = 8
 """A chunk repeats up to this part of its tokens from the one before, unless a heading or a row of a table begins it."""
 
-LONGEST_OVERLAP = 4
+MAX_OVERLAP_FACTOR = 4
 """It repeats up to so many times that, if the last sentence takes more."""
 
-FINEST = 8
-"""Lines of more than this part of a chunk are cut into sentences, sentences into words, and words into characters."""
+ATOM_DIVISOR = 8
+"""Lines of more than this part of a chunk are cut into sentences, and sentences into words."""
 
-MAX_HEADING = 120
+MAX_HEADING_CHARACTERS = 120
 """Characters of a heading that goes along with a chunk, and of the header of a table: what is longer is text."""
 
 
@@ -121,84 +121,88 @@ class _Atom(NamedTuple):
     context: tuple[Span, ...]
 
 
-def chunks(document: str, count: Count, max_tokens: int, *, within: Span | None = None) -> list[Chunk]:
+def chunks(document: str, count_tokens: TokenCounter, max_tokens: int, *, span: Span | None = None) -> list[Chunk]:
     """Return the chunks of a document, or of a part of it, in order; all of its text is in one of them.
 
-    Only one character may take more than `max_tokens`. `count` is called about once for each piece of the text.
+    Only one character may take more than `max_tokens`, and only a word that does so alone is cut. `count_tokens` is
+    called about once for each piece of the text.
     """
     if max_tokens < 1:
         raise ValueError(f"max_tokens is {max_tokens}; a chunk has 1 or more")
-    finest = max(max_tokens // FINEST, 1)
-    lines = _lines(document, within or (0, len(document)))
-    atoms = [atom for line in lines for atom in _cut(document, line, count, finest, tuple(_PIECES))]
-    before = [0, *accumulate(atom.tokens for atom in atoms)]
-    found: list[Chunk] = []
-    start = new = 0
-    while new < len(atoms):
-        room = max_tokens
+    lines = _lines(document, span or (0, len(document)))
+    atoms = [atom for line in lines for atom in _atoms(document, line, count_tokens, max_tokens, tuple(_PIECES))]
+    tokens_before = [0, *accumulate(atom.tokens for atom in atoms)]
+    result: list[Chunk] = []
+    start = first_new = 0
+    while first_new < len(atoms):
         context = atoms[start].context
-        beside = sum(count(document[slice(*one)]) for one in context)
-        if beside > room // 2:
-            context, beside = (), 0
-        room -= beside
-        end = bisect_right(before, before[start] + room) - 1
-        if end <= new and start < new:  # what is new does not fit beside so much of what is not
-            start = new
+        context_tokens = sum(count_tokens(document[slice(*one)]) for one in context)
+        if context_tokens > max_tokens // 2 or context_tokens + atoms[start].tokens > max_tokens:
+            context, context_tokens = (), 0
+        end = bisect_right(tokens_before, tokens_before[start] + max_tokens - context_tokens) - 1
+        if end <= first_new and start < first_new:  # what is new does not fit beside so much of what is not
+            start = first_new
             continue
-        end = max(end, new + 1)
+        end = max(end, first_new + 1)
         if end < len(atoms):
-            half = bisect_right(before, (before[start] + before[end]) // 2)
-            joints = range(min(max(half, new + 1), end), end + 1)
+            half = bisect_right(tokens_before, (tokens_before[start] + tokens_before[end]) // 2)
+            joints = range(min(max(half, first_new + 1), end), end + 1)
             end = max(joints, key=lambda place: (atoms[place].joint, place))
         body = (atoms[start].start, atoms[end - 1].end)
         if document[slice(*body)].strip():
-            found.append(Chunk(body, context))
-        new = end
-        start = _overlap(atoms, before, start, end, max_tokens // OVERLAP) if end < len(atoms) else end
-    return found
+            result.append(Chunk(body, context))
+        first_new = end
+        start = _overlap(atoms, tokens_before, start, end, max_tokens // OVERLAP_DIVISOR) if end < len(atoms) else end
+    return result
 
 
-def _overlap(atoms: Sequence["_Atom"], before: Sequence[int], start: int, end: int, most: int) -> int:
+def _overlap(atoms: Sequence["_Atom"], tokens_before: Sequence[int], start: int, end: int, overlap_tokens: int) -> int:
     """Return where the next chunk starts: some tokens before the joint, unless nothing reaches over it."""
     if atoms[end].joint >= Joint.ROW:
         return end
-    wanted = max(bisect_left(before, before[end] - most), start + 1)
-    earliest = max(bisect_left(before, before[end] - LONGEST_OVERLAP * most), start + 1)
-    nearest = (*range(wanted, end), *range(wanted - 1, earliest - 1, -1))
-    return next((place for place in nearest if atoms[place].joint >= Joint.SENTENCE), end)
+    latest = max(bisect_left(tokens_before, tokens_before[end] - overlap_tokens), start + 1)
+    earliest = max(bisect_left(tokens_before, tokens_before[end] - MAX_OVERLAP_FACTOR * overlap_tokens), start + 1)
+    candidates = (*range(latest, end), *range(latest - 1, earliest - 1, -1))
+    return next((place for place in candidates if atoms[place].joint >= Joint.SENTENCE), end)
 
 
 _LINES = re.compile(r"[^\n]*\n|[^\n]+")
 _SENTENCES = re.compile(r"(?:(?![.!?]\s|[。！？]).)*(?:[.!?]+[\"'’”»)\]]*\s+|[。！？]+\s*|$)", re.DOTALL)
-_WORDS = re.compile(r"\s*\S+\s*|\s+")
+_WORDS = re.compile(r"\S+\s?|\s+")
 _CHARACTERS = re.compile(r".", re.DOTALL)
 
 _PIECES = {Joint.SENTENCE: _SENTENCES, Joint.WORD: _WORDS, Joint.CHARACTER: _CHARACTERS}
 """What a piece of a text is cut into that has too many tokens, by turns."""
 
 
-def _cut(document: str, atom: "_Atom", count: Count, finest: int, joints: Sequence[Joint]) -> Iterator["_Atom"]:
-    """Yield a piece of a text, in pieces if it has too many tokens."""
+def _atoms(
+    document: str, atom: "_Atom", count_tokens: TokenCounter, max_tokens: int, joints: Sequence[Joint]
+) -> Iterator["_Atom"]:
+    """Yield a piece of a text, in pieces if it has too many tokens; a word only if no chunk holds it.
+
+    A half word at the end of a chunk could be quoted as if it were a whole one.
+    """
     text = document[atom.start : atom.end]
-    tokens = count(text)
-    if tokens <= finest or not joints or len(text) == 1:
+    tokens = count_tokens(text)
+    longest = max_tokens if joints[:1] == (Joint.CHARACTER,) else max(max_tokens // ATOM_DIVISOR, 1)
+    if tokens <= longest or not joints or len(text) == 1:
         yield atom._replace(tokens=tokens)
         return
     joint = atom.joint
     for match in _PIECES[joints[0]].finditer(text):
         if match.group():
             piece = atom._replace(start=atom.start + match.start(), end=atom.start + match.end(), joint=joint)
-            yield from _cut(document, piece, count, finest, joints[1:])
+            yield from _atoms(document, piece, count_tokens, max_tokens, joints[1:])
             joint = joints[0]
 
 
-def _lines(document: str, within: Span) -> Iterator[_Atom]:
+def _lines(document: str, part: Span) -> Iterator[_Atom]:
     """Yield the lines of a part of a document, with what goes along with a chunk that begins there."""
-    spans = [match.span() for match in _LINES.finditer(document, *within)]
+    spans = [match.span() for match in _LINES.finditer(document, *part)]
     texts = [document[start:end].strip() for start, end in spans]
     heading: Span | None = None
     header: Span | None = None
-    begins = True
+    is_after_break = True
     for number, (span, text) in enumerate(zip(spans, texts, strict=True)):
         joint = Joint.LINE
         is_heading = _is_heading(texts, number)
@@ -209,58 +213,58 @@ def _lines(document: str, within: Span) -> Iterator[_Atom]:
         else:
             if number and _is_wrapped(texts[number - 1], text):
                 joint = Joint.WORD
-            if begins:
+            if is_after_break:
                 header = _table_header(document, spans, texts, number)
                 joint = Joint.PARAGRAPH
             if header is not None and span[0] >= header[1]:
                 joint = Joint.ROW
-        begins = is_heading or not text
-        above = (one for one in (heading, header) if one is not None and one[1] <= span[0])
-        yield _Atom(*span, joint, 0, tuple(above))
+        is_after_break = is_heading or not text
+        context = (one for one in (heading, header) if one is not None and one[1] <= span[0])
+        yield _Atom(*span, joint, 0, tuple(context))
 
 
-_MARKED = re.compile(r"#{1,6}\s+\S")
+_MARKDOWN_HEADING = re.compile(r"#{1,6}\s+\S")
 _UNDERLINE = re.compile(r"={3,}|-{3,}")
-_RULE = re.compile(r"\|?(?:\s*:?-{2,}:?\s*\|)+(?:\s*:?-{2,}:?\s*)?")
-_SEPARATORS = {"\t": 1, "|": 1, ";": 2, ",": 2}
+_MARKDOWN_TABLE_RULE = re.compile(r"\|?(?:\s*:?-{2,}:?\s*\|)+(?:\s*:?-{2,}:?\s*)?")
+_CELL_SEPARATORS = {"\t": 1, "|": 1, ";": 2, ",": 2}
 """What stands between the cells of a row, and how often at least."""
 
-WRAPPED = 60
+MIN_WRAPPED_CHARACTERS = 60
 """Characters of a line, above which it hardly ends with its sentence if it ends with a letter or digit."""
 
-ROWS = 3
+MIN_TABLE_LINES = 3
 """Lines with as many separators each that are a table, the header included."""
 
 
 def _is_wrapped(above: str, text: str) -> bool:
     """Tell whether a line goes on with the sentence of the one above."""
-    return bool(above) and (text[0].islower() or (len(above) >= WRAPPED and above[-1].isalnum()))
+    return bool(above) and (text[0].islower() or (len(above) >= MIN_WRAPPED_CHARACTERS and above[-1].isalnum()))
 
 
 def _is_heading(texts: Sequence[str], number: int) -> bool:
     """Tell whether a line is a heading: marked or underlined as in Markdown, or in capitals between blank lines."""
     text = texts[number]
-    if not text or len(text) > MAX_HEADING:
+    if not text or len(text) > MAX_HEADING_CHARACTERS:
         return False
     below = texts[number + 1] if number + 1 < len(texts) else ""
     is_alone = number == 0 or not texts[number - 1]
-    if _MARKED.match(text) or (is_alone and _UNDERLINE.fullmatch(below) and not _UNDERLINE.fullmatch(text)):
+    if _MARKDOWN_HEADING.match(text) or (is_alone and _UNDERLINE.fullmatch(below) and not _UNDERLINE.fullmatch(text)):
         return True
     return is_alone and not below and text.isupper() and not any(map(str.isdigit, text)) and len(text.split()) > 1
 
 
 def _table_header(document: str, spans: Sequence[Span], texts: Sequence[str], number: int) -> Span | None:
     """Return the header of the table that begins at a line; None if none does."""
-    block = texts[number : number + ROWS]
-    if len(block[0]) > MAX_HEADING or len(block) < 2:
+    block = texts[number : number + MIN_TABLE_LINES]
+    if len(block[0]) > MAX_HEADING_CHARACTERS or len(block) < 2:
         return None
-    if "|" in block[0] and _RULE.fullmatch(block[1]):
+    if "|" in block[0] and _MARKDOWN_TABLE_RULE.fullmatch(block[1]):
         return spans[number][0], _trimmed(document, spans[number + 1])[1]
-    if len(block) < ROWS or any(map(str.isdigit, block[0])):
+    if len(block) < MIN_TABLE_LINES or any(map(str.isdigit, block[0])):
         return None
     if any(
         least <= block[0].count(mark) == block[1].count(mark) == block[2].count(mark)
-        for mark, least in _SEPARATORS.items()
+        for mark, least in _CELL_SEPARATORS.items()
     ):
         return _trimmed(document, spans[number])
     return None

@@ -13,10 +13,10 @@ from structured.errors.values import shown
 from structured.extraction.prompts import TextOrChat, is_message
 from structured.results.evidence import Layout
 
-_LOOKED_AT = 100
+_MAX_TEXTS_CHECKED = 100
 """Texts of a list that are looked at, as to whether they are names of files."""
 
-_MAX_NAME = 260
+_MAX_NAME_CHARACTERS = 260
 """Characters that such a name may have."""
 
 
@@ -56,33 +56,33 @@ AsyncDocuments: TypeAlias = Documents | AsyncIterable[DocumentLike]
 """Documents, also such as an event loop waits for."""
 
 
-def read_document(given: object) -> Document:
+def read_document(document: object) -> Document:
     """Return what was given as a document. Raises PromptError for a file that cannot be read, or an id that is none."""
-    match given:
-        case tuple((identity, str())) if not isinstance(identity, str | Mapping):
-            raise PromptError(f"The id of a document is {shown(identity)}, not text. Pass a str: (str(id), text).")
+    match document:
+        case tuple((document_id, str())) if not isinstance(document_id, str | Mapping):
+            raise PromptError(f"The id of a document is {shown(document_id)}, not text. Pass a str: (str(id), text).")
         case Path():
             from structured.extraction.documents.files import read_file  # with much that only files need
 
-            content = read_file(given)
-            return Document(content.text, str(given), pages=content.pages, layout=content.layout)
+            content = read_file(document)
+            return Document(content.text, str(document), pages=content.pages, layout=content.layout)
         case PromptError():
-            raise given
-    return outline(given)
+            raise document
+    return outline(document)
 
 
-def outline(given: object) -> Document:
+def outline(document: object) -> Document:
     """Return what was given as a document, as far as it is known without reading a file."""
-    match given:
+    match document:
         case Document():
-            return given
-        case tuple((str() as identity, str() as text)):
-            return Document(text, identity)
+            return document
+        case tuple((str() as document_id, str() as text)):
+            return Document(text, document_id)
         case Path():
-            return Document("", str(given))
+            return Document("", str(document))
         case PromptError():
-            return Document("", given.id)
-    return Document(given)  # type: ignore[arg-type]  # whatever is neither text nor chat is refused where it is read
+            return Document("", document.id)
+    return Document(document)  # type: ignore[arg-type]  # whatever is neither text nor chat is refused where it is read
 
 
 def each_document(documents: Documents) -> Iterator[DocumentLike]:  # noqa: C901  one case for each mistake
@@ -124,10 +124,10 @@ def each_document(documents: Documents) -> Iterator[DocumentLike]:  # noqa: C901
 
 def warn_of_names(documents: Iterable[object]) -> None:
     """Warn of the first text that is the name of a file, and would be read as the document itself."""
-    for text in documents[:_LOOKED_AT] if isinstance(documents, list | tuple) else ():
+    for text in documents[:_MAX_TEXTS_CHECKED] if isinstance(documents, list | tuple) else ():
         if (
             isinstance(text, str)
-            and len(text) < _MAX_NAME
+            and len(text) < _MAX_NAME_CHARACTERS
             and "\n" not in text
             and (os.sep in text or os.path.splitext(text)[1][1:].isalnum())  # noqa: PTH122
             and os.path.isfile(text)  # noqa: PTH113
@@ -141,37 +141,37 @@ def count_of(documents: object) -> int | None:
     return len(documents) if isinstance(documents, Sized) and not isinstance(documents, Path) else None
 
 
-def id_of(given: object, position: int) -> str:
+def id_of(document: object, position: int) -> str:
     """Return what a document is called, without reading it: its id, its path, or else its position."""
-    return outline(given).id or str(position)
+    return outline(document).id or str(position)
 
 
-def characters_of(given: object) -> int:
+def characters_of(document: object) -> int:
     """Return about how many characters a document has, without reading it."""
-    if isinstance(given, Path):
+    if isinstance(document, Path):
         try:
-            return given.stat().st_size
+            return document.stat().st_size
         except (OSError, ValueError):  # it fails where it is read
             return 0
-    text: object = outline(given).text
+    text: object = outline(document).text
     if isinstance(text, list | tuple):
         return sum(len(str(turn)) for turn in text)
     return len(text) if isinstance(text, str) else 0
 
 
-def _files(folder: Path, above: frozenset[tuple[int, int]] = frozenset()) -> Iterator[Path]:
+def _files(folder: Path, ancestors: frozenset[tuple[int, int]] = frozenset()) -> Iterator[Path]:
     """Yield the files in a folder; a link to a folder that it stands in is left out, and one not to be read stays."""
     try:
         status = folder.stat()
-        inside = sorted(one for one in folder.iterdir() if not one.name.startswith("."))
+        paths = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
     except OSError:
         yield folder  # which fails as a document
         return
     identity = (status.st_dev, status.st_ino)
-    if identity in above:
+    if identity in ancestors:
         return
-    for one in inside:
-        if one.is_dir():
-            yield from _files(one, above | {identity})
+    for path in paths:
+        if path.is_dir():
+            yield from _files(path, ancestors | {identity})
         else:
-            yield one
+            yield path

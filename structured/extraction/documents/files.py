@@ -24,16 +24,16 @@ from structured.extraction.documents.visible_text import read_html, visible_text
 if TYPE_CHECKING:
     from email.message import MIMEPart
 
-MAX_HEADER = 50_000
+MAX_HEADER_CHARACTERS = 50_000
 """Characters of a header, enough for a thousand receivers; the standard library takes quadratic time for them."""
 
-MAX_LEVELS = 30
+MAX_MAIL_LEVELS = 30
 """Parts within parts; each line of the mail is looked at on every level."""
 
-PAGES, OFFICE = "structured.integrations.page_files", "structured.integrations.office_files"
+PAGE_FILES, OFFICE_FILES = "structured.integrations.page_files", "structured.integrations.office_files"
 """The integrations that read PDFs and pictures, and files of Word, Excel and PowerPoint."""
 
-_HEADERS = ("From", "To", "Cc", "Date", "Subject")
+_SHOWN_HEADERS = ("From", "To", "Cc", "Date", "Subject")
 
 
 def read_mail(path: Path) -> Content:
@@ -44,11 +44,11 @@ def read_mail(path: Path) -> Content:
 
     class Policy(EmailPolicy):
         def header_source_parse(self, sourcelines: list[str]) -> tuple[str, str]:
-            if sum(map(len, sourcelines)) > MAX_HEADER:
+            if sum(map(len, sourcelines)) > MAX_HEADER_CHARACTERS:
                 name = sourcelines[0].partition(":")[0][:40]
                 raise PromptError(
-                    f"The mail {path} has a header {name!r} of more than {MAX_HEADER:,} characters. Shorten it, or "
-                    "leave the mail out."
+                    f"The mail {path} has a header {name!r} of more than {MAX_HEADER_CHARACTERS:,} characters. Shorten "
+                    "it, or leave the mail out."
                 )
             return super().header_source_parse(sourcelines)
 
@@ -58,16 +58,16 @@ def read_mail(path: Path) -> Content:
         def attach(self, payload: Any) -> None:
             if isinstance(payload, Part):
                 payload.level = self.level + 1
-                if payload.level > MAX_LEVELS:
+                if payload.level > MAX_MAIL_LEVELS:
                     raise PromptError(
-                        f"The mail {path} has parts within parts on more than {MAX_LEVELS} levels. Save the inner "
+                        f"The mail {path} has parts within parts on more than {MAX_MAIL_LEVELS} levels. Save the inner "
                         "mail by itself, or leave it out."
                     )
             super().attach(payload)
 
     with path.open("rb") as file:
         mail: Any = BytesParser(policy=Policy(message_factory=Part)).parse(file)
-    lines = [f"{name}: {mail[name]}" for name in _HEADERS if mail[name]]
+    lines = [f"{name}: {mail[name]}" for name in _SHOWN_HEADERS if mail[name]]
     attached = [name for part in mail.iter_attachments() if (name := part.get_filename())]
     if attached:
         lines.append(f"Attachments: {', '.join(attached)}")
@@ -82,7 +82,7 @@ def _body_text(part: "MIMEPart[Any, Any]") -> str:
     return visible_text(text) if part.get_content_subtype() == "html" else text.replace("\r\n", "\n")
 
 
-class Kind(NamedTuple):
+class FileKind(NamedTuple):
     """A kind of file: what errors call one, and what reads it."""
 
     name: str
@@ -99,35 +99,35 @@ class PageImage(NamedTuple):
 
 def page_images(path: Path, source: str, numbers: Iterable[int]) -> Mapping[int, PageImage]:
     """Return images of pages, by their numbers; none of a file that cannot be read, or has another SHA-256."""
-    images: Mapping[int, PageImage] = _integrated(PAGES, "page_images", path, source, numbers)
+    images: Mapping[int, PageImage] = _call_integration(PAGE_FILES, "page_images", path, source, numbers)
     return images
 
 
-def _integrated(module: str, function: str, *arguments: Any) -> Any:
+def _call_integration(module: str, function: str, *arguments: Any) -> Any:
     """Call a function of an integration."""
     return getattr(import_module(module), function)(*arguments)
 
 
-TEXT = Kind("a text", read_text)
-HTML = Kind("an HTML page", read_html)
-PDF = Kind("a PDF", partial(_integrated, PAGES, "read_pdf"))
-PICTURE = Kind("a picture", partial(_integrated, PAGES, "read_picture"))
+TEXT = FileKind("a text", read_text)
+HTML = FileKind("an HTML page", read_html)
+PDF = FileKind("a PDF", partial(_call_integration, PAGE_FILES, "read_pdf"))
+PICTURE = FileKind("a picture", partial(_call_integration, PAGE_FILES, "read_picture"))
 
-BY_SUFFIX: Mapping[str, Kind] = {
+KIND_BY_SUFFIX: Mapping[str, FileKind] = {
     **dict.fromkeys((".html", ".htm", ".xhtml"), HTML),
-    ".eml": Kind("a mail", read_mail),
+    ".eml": FileKind("a mail", read_mail),
 }
 """Kinds of text that are more than plain text."""
 
-BY_PART: Mapping[str, Kind] = {
-    "word/": Kind("a Word file", partial(_integrated, OFFICE, "read_word")),
-    "xl/": Kind("an Excel file", partial(_integrated, OFFICE, "read_sheets")),
-    "ppt/": Kind("a PowerPoint file", partial(_integrated, OFFICE, "read_slides")),
+KIND_BY_FOLDER: Mapping[str, FileKind] = {
+    "word/": FileKind("a Word file", partial(_call_integration, OFFICE_FILES, "read_word")),
+    "xl/": FileKind("an Excel file", partial(_call_integration, OFFICE_FILES, "read_sheets")),
+    "ppt/": FileKind("a PowerPoint file", partial(_call_integration, OFFICE_FILES, "read_slides")),
 }
 """Kinds of ZIP archives, by a folder inside (ECMA-376, part 2)."""
 
 _SAVE_AS = "Save it as DOCX, PDF or text"
-_REFUSED: tuple[tuple[bytes, str], ...] = (
+_UNSUPPORTED: tuple[tuple[bytes, str], ...] = (
     (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", f"of an office program before 2007, or of Outlook. {_SAVE_AS}"),
     (b"{\\rtf", f"in Rich Text Format. {_SAVE_AS}"),
     (b"PAR1", "a Parquet table. Pass its rows: read_rows(path)"),
@@ -138,18 +138,18 @@ _REFUSED: tuple[tuple[bytes, str], ...] = (
 )
 """Signatures of what is known, and not read."""
 
-_PICTURE = re.compile(
+_PICTURE_SIGNATURES = re.compile(
     rb"\x89PNG\r\n|\xff\xd8\xff|GIF8|II[*+]\0|MM\0[*+]|BM.{4}\0{4}|RIFF.{4}WEBP|.{4}ftyp(avif|hei[cfx]|mif1)", re.DOTALL
 )
 """How pictures begin."""
 
-_EXTRAS = {
+_EXTRA_OF_PACKAGE = {
     **dict.fromkeys(("pypdfium2", "mammoth", "openpyxl", "pptx"), "files"),
     **dict.fromkeys(("PIL", "rapidocr", "onnxruntime"), "ocr"),
 }
 """The extras that packages belong to."""
 
-MAX_GROWTH = 100_000_000
+MAX_UNPACKED_BYTES = 100_000_000
 """Bytes by which the parts of an office file may grow when they are unpacked: text of many thousands of pages.
 
 Pictures hardly grow, so that a file may hold any number of them.
@@ -167,29 +167,29 @@ def read_file(path: Path) -> Content:
             raise PromptError(f"{path} is no regular file. Read it yourself, and pass its text.")
         with path.open("rb") as file:
             kind = kind_of(path, file.read(1_024))  # where a PDF begins (ISO 32000-1, annex H, 3.4.1)
-        return _read(path, kind)
+        return _read_as(path, kind)
     except OSError as error:
         raise PromptError(f"The file {path} cannot be read: {message(error)}.") from error
 
 
-def kind_of(path: Path, head: bytes) -> Kind:
+def kind_of(path: Path, head: bytes) -> FileKind:
     """Return the kind of a file that begins so. Raises PromptError if nothing reads it."""
     if b"%PDF-" in head and not head.lstrip().startswith(b"<") and path.suffix.lower() != ".eml":
         return PDF
     if head.startswith(b"PK\x03\x04"):
         return _kind_of_archive(path)
-    if _PICTURE.match(head):
+    if _PICTURE_SIGNATURES.match(head):
         return PICTURE
-    for signature, what in _REFUSED:
+    for signature, what in _UNSUPPORTED:
         if head.startswith(signature):
             raise PromptError(f"The file {path} is {what}, or leave it out.")
     suffix = path.suffix.lower()
     is_html = head.lstrip(b"\xef\xbb\xbf \t\r\n")[:14].lower().startswith((b"<!doctype html", b"<html"))
     is_html = is_html and suffix not in {".md", ".markdown"}  # these are read as they are
-    return HTML if is_html else BY_SUFFIX.get(suffix, TEXT)
+    return HTML if is_html else KIND_BY_SUFFIX.get(suffix, TEXT)
 
 
-def _kind_of_archive(path: Path) -> Kind:
+def _kind_of_archive(path: Path) -> FileKind:
     try:
         with zipfile.ZipFile(path) as archive:
             parts = archive.infolist()
@@ -197,13 +197,13 @@ def _kind_of_archive(path: Path) -> Kind:
         raise PromptError(f"The file {path} is a broken ZIP archive: {message(error)}. Leave it out.") from error
     names = {part.filename for part in parts}
     growth = sum(max(0, part.file_size - part.compress_size) for part in parts)  # zipfile reads no more than it says
-    if "[Content_Types].xml" in names and growth > MAX_GROWTH:
+    if "[Content_Types].xml" in names and growth > MAX_UNPACKED_BYTES:
         raise PromptError(
-            f"The file {path} grows by {growth:,} bytes when it is unpacked; {MAX_GROWTH:,} are the most that are "
-            "read. Split it; of a large sheet, save the rows as CSV: read_rows(path)."
+            f"The file {path} grows by {growth:,} bytes when it is unpacked; {MAX_UNPACKED_BYTES:,} are the most that "
+            "are read. Split it; of a large sheet, save the rows as CSV: read_rows(path)."
         )
     if "[Content_Types].xml" in names:
-        for folder, kind in BY_PART.items():
+        for folder, kind in KIND_BY_FOLDER.items():
             if any(name.startswith(folder) for name in names):
                 return kind
     if "mimetype" in names:
@@ -211,18 +211,18 @@ def _kind_of_archive(path: Path) -> Kind:
     raise PromptError(f"The file {path} is a ZIP archive. Unpack it, or leave it out.")
 
 
-def _read(path: Path, kind: Kind) -> Content:
+def _read_as(path: Path, kind: FileKind) -> Content:
     """Read a file as one of its kind. Raises PromptError whatever its reader raises, but for what the system does."""
     try:
         return kind.read(path)
     except (PromptError, OSError, MemoryError):
         raise
     except ModuleNotFoundError as error:
-        if error.name not in _EXTRAS:
+        if error.name not in _EXTRA_OF_PACKAGE:
             raise
         raise PromptError(
             f"The file {path} is {kind.name}, which {error.name} reads, and that is not installed: "
-            f"pip install 'structured-extraction[{_EXTRAS[error.name]}]'."
+            f"pip install 'structured-extraction[{_EXTRA_OF_PACKAGE[error.name]}]'."
         ) from error
     except Exception as error:
         raise PromptError(

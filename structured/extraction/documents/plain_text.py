@@ -13,7 +13,7 @@ from typing import NamedTuple, Self
 from structured.errors import PromptError
 from structured.results.evidence import Layout
 
-BETWEEN_PAGES = "\n\n"
+PAGE_SEPARATOR = "\n\n"
 
 
 class Content(NamedTuple):
@@ -30,12 +30,12 @@ class Content(NamedTuple):
         >>> Content.of_pages(["one", "", "three"])[:2]
         ('one\n\n\n\nthree', (0, 5, 7))
         """
-        kept = list(texts)
-        starts = accumulate((len(text) + len(BETWEEN_PAGES) for text in kept[:-1]), initial=0)
-        return cls(BETWEEN_PAGES.join(kept), tuple(starts) if kept else ())
+        pages = list(texts)
+        starts = accumulate((len(text) + len(PAGE_SEPARATOR) for text in pages[:-1]), initial=0)
+        return cls(PAGE_SEPARATOR.join(pages), tuple(starts) if pages else ())
 
 
-_MARKS = (  # that of UTF-32 begins with that of UTF-16
+_BYTE_ORDER_MARKS = (  # that of UTF-32 begins with that of UTF-16
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),
     (codecs.BOM_UTF32_BE, "utf-32-be"),
@@ -43,7 +43,7 @@ _MARKS = (  # that of UTF-32 begins with that of UTF-16
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 
-_LOOKED_AT = 4_096
+_SAMPLE_BYTES = 4_096
 """Bytes by which a file without text is told from one in UTF-16."""
 
 
@@ -54,7 +54,7 @@ def read_text(path: Path) -> Content:
 
 def marked_encoding(data: bytes) -> tuple[bytes, str | None]:
     """Return the byte-order mark with which a text begins, and the encoding that it stands for; None for none."""
-    return next(((mark, encoding) for mark, encoding in _MARKS if data.startswith(mark)), (b"", None))
+    return next(((mark, encoding) for mark, encoding in _BYTE_ORDER_MARKS if data.startswith(mark)), (b"", None))
 
 
 def decoded(data: bytes, name: str, encoding: str = "utf-8") -> str:
@@ -62,7 +62,7 @@ def decoded(data: bytes, name: str, encoding: str = "utf-8") -> str:
     mark, marked = marked_encoding(data)
     encoding = marked or encoding
     if marked is None and b"\0" in data:
-        raise PromptError(f"{name} {_binary(data)}")
+        raise PromptError(f"{name} {_problem_of_binary(data)}")
     try:
         text = str(memoryview(data)[len(mark) :], encoding)
     except LookupError as error:
@@ -81,9 +81,9 @@ def decoded(data: bytes, name: str, encoding: str = "utf-8") -> str:
     return text
 
 
-def _binary(data: bytes) -> str:
+def _problem_of_binary(data: bytes) -> str:
     """Return what bytes with a NUL are, and what to do about it."""
-    sample = data[:_LOOKED_AT]
+    sample = data[:_SAMPLE_BYTES]
     zeros = (sample[0::2].count(0), sample[1::2].count(0))
     if max(zeros) > len(sample) // 4 and min(zeros) * 4 < max(zeros):
         order = "utf-16-le" if zeros[1] > zeros[0] else "utf-16-be"

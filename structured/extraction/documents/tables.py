@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from structured.errors import PromptError
-from structured.errors.values import counted, message, nearest, shown
+from structured.errors.values import counted, fault_of_json, message, nearest, shown
 from structured.extraction.documents.document import Document
 from structured.extraction.documents.plain_text import marked_encoding
 from structured.extraction.prompts import is_messages
@@ -34,13 +34,13 @@ class SourceTable(NamedTuple):
     Attributes:
         path: Its file.
         columns: The names of its columns; in JSON lines, those of the first object.
-        texts: Those that may have texts.
+        text_columns: Those that may have texts.
         rows: The rows, each with the number of its first line, from 1, or of its row in Parquet.
     """
 
     path: Path
     columns: tuple[str, ...]
-    texts: tuple[str, ...]
+    text_columns: tuple[str, ...]
     rows: Iterator[tuple[int, Row]]
 
 
@@ -70,22 +70,22 @@ def lines_of(path: Path) -> Iterator[str]:
 
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 
-_SAMPLE = 200
+_SAMPLE_LINES = 200
 """Lines by which the separator is found out."""
 
 
 def read_csv(path: Path) -> SourceTable:
     """Return the table in a file of CSV or TSV. Raises PromptError if there is none, OSError if it cannot be read."""
     lines = lines_of(path)
-    sample = list(islice(lines, _SAMPLE))
+    sample = list(islice(lines, _SAMPLE_LINES))
     if not any(line.strip() for line in sample):
         raise PromptError(f"The table {path} is empty. Its first line has to have the names of the columns.")
     separator = "\t" if path.suffix.lower() in {".tsv", ".tab"} else _separator(path, sample)
     records = _records(path, chain(sample, lines), separator)
     _, header = next(records)
-    twice = sorted({name for name in header if header.count(name) > 1})
-    if twice:
-        raise PromptError(f"The table {path} has several columns {twice[0]!r}. Rename all but one.")
+    duplicates = sorted({name for name in header if header.count(name) > 1})
+    if duplicates:
+        raise PromptError(f"The table {path} has several columns {duplicates[0]!r}. Rename all but one.")
     return SourceTable(path, tuple(header), tuple(header), _csv_rows(path, header, records))
 
 
@@ -93,37 +93,37 @@ def _separator(path: Path, sample: list[str]) -> str:
     """Return the separator of a file that begins so. Raises PromptError if it may be one or the other."""
     fitting = [separator for separator in SEPARATORS if _fits(sample, separator)]
     if len(fitting) > 1:
-        named = " or ".join(SEPARATORS[one] for one in fitting)
+        names = " or ".join(SEPARATORS[one] for one in fitting)
         raise PromptError(
-            f"The separator of {path} may be {named}. Save it with tabs as a .tsv file, or put every field into quotes."
+            f"The separator of {path} may be {names}. Save it with tabs as a .tsv file, or put every field into quotes."
         )
     if fitting:
         return fitting[0]
-    inside = [separator for separator in SEPARATORS if separator in sample[0]]
-    return inside[0] if len(inside) == 1 else ","
+    present = [separator for separator in SEPARATORS if separator in sample[0]]
+    return present[0] if len(present) == 1 else ","
 
 
 def _fits(sample: list[str], separator: str) -> bool:
     """Tell whether rows have as many fields as the header, and more than one, if this is the separator."""
-    counts = []
+    field_counts = []
     try:
         for record in csv.reader(sample, delimiter=separator, strict=True):
-            counts += [len(record)] * bool(record)
+            field_counts += [len(record)] * bool(record)
     except csv.Error:  # the last record goes on after the sample, or this is not the separator
-        if len(sample) < _SAMPLE:
+        if len(sample) < _SAMPLE_LINES:
             return False
-    return len(counts) > 0 and counts[0] > 1 and set(counts) == {counts[0]}
+    return len(field_counts) > 0 and field_counts[0] > 1 and set(field_counts) == {field_counts[0]}
 
 
 def _records(path: Path, lines: Iterable[str], separator: str) -> Iterator[tuple[int, list[str]]]:
     """Yield records with the numbers of their first lines. Raises PromptError where quotes are not balanced."""
     reader = csv.reader(lines, delimiter=separator, strict=True)
-    started = 1
+    first_line = 1
     try:
         for record in reader:
             if record:
-                yield started, record
-            started = reader.line_num + 1
+                yield first_line, record
+            first_line = reader.line_num + 1
     except csv.Error as error:
         if "field limit" in message(error):
             remedy = (
@@ -133,7 +133,7 @@ def _records(path: Path, lines: Iterable[str], separator: str) -> Iterator[tuple
         else:
             remedy = "Look for a quote that is not closed, or not doubled within a field."
         raise PromptError(
-            f"The row at line {started:,} of {path} cannot be read: {message(error)}. {remedy}"
+            f"The row at line {first_line:,} of {path} cannot be read: {message(error)}. {remedy}"
         ) from error
 
 
@@ -167,7 +167,7 @@ def _row(line: str, place: str) -> Row:
     try:
         row = json.loads(line)
     except (ValueError, RecursionError) as error:
-        return PromptError(f"{place}: the line is no JSON: {message(error)}. Mend it, or leave it out.")
+        return PromptError(f"{place}: the line is no JSON: {fault_of_json(error)}. Mend it, or leave it out.")
     return row if isinstance(row, dict) else PromptError(f"{place}: the line is {shown(row)}, and not an object.")
 
 
@@ -183,8 +183,8 @@ def read_parquet(path: Path) -> SourceTable:
         ) from error
     try:
         file = pa.parquet.ParquetFile(path, memory_map=False, pre_buffer=False)
-        texts = tuple(column.name for column in file.schema_arrow if _is_text(column.type))
-        return SourceTable(path, tuple(file.schema_arrow.names), texts, _parquet_rows(path, file))
+        text_columns = tuple(column.name for column in file.schema_arrow if _is_text(column.type))
+        return SourceTable(path, tuple(file.schema_arrow.names), text_columns, _parquet_rows(path, file))
     except (pa.ArrowException, ValueError) as error:
         raise PromptError(f"The file {path} is no Parquet: {message(error)}.") from error
 
@@ -211,7 +211,7 @@ def _parquet_rows(path: Path, file: "pyarrow.parquet.ParquetFile") -> Iterator[t
         raise PromptError(f"The table {path} cannot be read after row {number:,}: {message(error)}.") from error
 
 
-READERS: Mapping[str, Callable[[Path], SourceTable]] = {
+TABLE_READERS: Mapping[str, Callable[[Path], SourceTable]] = {
     ".csv": read_csv,
     ".tsv": read_csv,
     ".tab": read_csv,
@@ -249,10 +249,12 @@ def read_rows(
             the file is not text from some line on, or its quotes are not balanced.
     """
     path = Path(path)
-    reader = READERS.get(path.suffix.lower())
+    reader = TABLE_READERS.get(path.suffix.lower())
     if reader is None:
-        known, remedy = ", ".join(READERS), " Pass a text file as it is, in a list: [path]." if path.suffix else ""
-        raise PromptError(f"{path} has the suffix {path.suffix!r}, and rows are read of {known}.{remedy}")
+        remedy = " Pass a text file as it is, in a list: [path]." if path.suffix else ""
+        raise PromptError(
+            f"{path} has the suffix {path.suffix!r}, and rows are read of {', '.join(TABLE_READERS)}.{remedy}"
+        )
     try:
         table = reader(path)
     except OSError as error:
@@ -265,51 +267,51 @@ def read_rows(
     return _documents(table, text, id)
 
 
-def _text_column(table: SourceTable, given: str | None, identity: str | None) -> str:
-    if given is not None:
-        _check_column(table, "text", given)
-        return given
-    possible = [name for name in table.texts if name != identity]
-    if len(possible) != 1:
-        which = f"has {counted(len(possible), 'column')} of texts" if possible else "has no column of texts"
-        raise PromptError(f"The table {table.path} {which}: {_listed(possible or table.columns)}. Pass text=….")
-    return possible[0]
+def _text_column(table: SourceTable, column: str | None, id_column: str | None) -> str:
+    if column is not None:
+        _check_column(table, "text", column)
+        return column
+    candidates = [name for name in table.text_columns if name != id_column]
+    if len(candidates) != 1:
+        which = f"has {counted(len(candidates), 'column')} of texts" if candidates else "has no column of texts"
+        raise PromptError(f"The table {table.path} {which}: {_quoted(candidates or table.columns)}. Pass text=….")
+    return candidates[0]
 
 
 def _check_column(table: SourceTable, option: str, name: str) -> None:
     if name not in table.columns:
         raise PromptError(
-            f"{option} is {name!r}, and the table {table.path} has the columns {_listed(table.columns)}."
+            f"{option} is {name!r}, and the table {table.path} has the columns {_quoted(table.columns)}."
             f"{nearest(name, table.columns)}"
         )
 
 
-def _listed(names: tuple[str, ...] | list[str]) -> str:
+def _quoted(names: tuple[str, ...] | list[str]) -> str:
     return ", ".join(map(repr, names)) or "none"
 
 
-def _documents(table: SourceTable, text: str, identity: str | None) -> Iterator[Document | PromptError]:
+def _documents(table: SourceTable, text_column: str, id_column: str | None) -> Iterator[Document | PromptError]:
     try:
         for number, row in table.rows:
             place = f"{table.path}:{number}"
-            found = row if isinstance(row, PromptError) else _document(row, text, identity, place)
-            if isinstance(found, PromptError):
-                found.id = place
-            yield found
+            document = row if isinstance(row, PromptError) else _document(row, text_column, id_column, place)
+            if isinstance(document, PromptError):
+                document.id = place
+            yield document
     except OSError as error:
         raise PromptError(f"The file {table.path} cannot be read to its end: {message(error)}.") from error
 
 
-def _document(row: Mapping[str, Any], column: str, id_column: str | None, place: str) -> Document | PromptError:
+def _document(row: Mapping[str, Any], text_column: str, id_column: str | None, place: str) -> Document | PromptError:
     """Return a row as a document, or why it is none."""
-    text: Any = row.get(column)
+    text: Any = row.get(text_column)
     if not (isinstance(text, str) or is_messages(text)):
-        return PromptError(f"{place}: {column!r} is {shown(text)}, not a text. Leave it out.")
-    identity = place
+        return PromptError(f"{place}: {text_column!r} is {shown(text)}, not a text. Leave it out.")
+    document_id = place
     if id_column is not None:
-        given = row.get(id_column)
-        if given is None or isinstance(given, list | dict) or str(given).strip() == "":
-            return PromptError(f"{place}: {id_column!r} is {shown(given)}, no id. Give it one.")
-        identity = str(given)
-    others = {name: value for name, value in row.items() if name not in {column, id_column}}
-    return Document(text, identity, others)
+        value = row.get(id_column)
+        if value is None or isinstance(value, list | dict) or str(value).strip() == "":
+            return PromptError(f"{place}: {id_column!r} is {shown(value)}, no id. Give it one.")
+        document_id = str(value)
+    others = {name: value for name, value in row.items() if name not in {text_column, id_column}}
+    return Document(text, document_id, others)

@@ -24,12 +24,12 @@ from structured.extraction.documents.plain_text import Content, decoded
 
 _SPACES = re.compile(r"[ \t\n\r\f]+")
 _TAG = re.compile(r"<[a-zA-Z/!?]")
-_HIDING = re.compile(r"display\s*:\s*none|visibility\s*:\s*(hidden|collapse)", re.IGNORECASE)
-_DECLARED = re.compile(
+_HIDING_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*(hidden|collapse)", re.IGNORECASE)
+_DECLARED_ENCODING = re.compile(
     rb"""<meta[^>]*?charset\s*=\s*["']?\s*([\w.:-]+)|^\s*<\?xml[^>]*?encoding\s*=\s*["']([\w.:-]+)""", re.IGNORECASE
 )
 
-_READ_AS = {
+_BROWSER_ENCODINGS = {
     **dict.fromkeys(("ascii", "iso8859-1"), "cp1252"),
     "iso8859-9": "cp1254",
     **dict.fromkeys(("gb2312", "gbk"), "gb18030"),
@@ -39,17 +39,17 @@ _READ_AS = {
 }
 """Encodings that pages declare, and those by which browsers read them (Encoding Standard, 4.2)."""
 
-_VOID = frozenset("area base br col embed hr img input link meta source track wbr".split())
-_HIDDEN = frozenset(
+_VOID_ELEMENTS = frozenset("area base br col embed hr img input link meta source track wbr".split())
+_HIDDEN_ELEMENTS = frozenset(
     "script style template noscript title datalist rp noframes noembed audio video canvas object iframe".split()
 )
-_APART = frozenset("p h1 h2 h3 h4 h5 h6 table".split())
-_BLOCKS = _APART | frozenset(
+_SEPARATE_BLOCKS = frozenset("p h1 h2 h3 h4 h5 h6 table".split())
+_BLOCKS = _SEPARATE_BLOCKS | frozenset(
     "address article aside blockquote body caption center dd details dialog div dl dt fieldset figcaption figure "
     "footer form header hgroup hr html legend li main menu nav ol optgroup option pre search section summary tbody "
     "textarea tfoot thead tr ul".split()
 )
-_CLOSES = {
+_IMPLIED_ENDS = {
     **dict.fromkeys(_BLOCKS, ("p",)),
     "li": ("p", "li"),
     "dt": ("p", "dt", "dd"),
@@ -61,9 +61,9 @@ _CLOSES = {
 }
 """Elements that end where another begins (HTML Standard, 13.1.2.4)."""
 
-_SCOPES = {"p": frozenset("td th caption button".split()), "li": frozenset("ul ol menu".split())}
-_TABLE = frozenset(["table"])
-_LOOKED_BACK = 64
+_SCOPE_ELEMENTS = {"p": frozenset("td th caption button".split()), "li": frozenset("ul ol menu".split())}
+_TABLE_SCOPE = frozenset(["table"])
+_MAX_OPEN_SEARCHED = 64
 """Open elements among which one is looked for that ends here; a page that nests them deeper is broken."""
 
 
@@ -80,27 +80,27 @@ def visible_text(html: str) -> str:
     'Prices\n\nPear\t1.20'
     """
     page = _Page()
-    page.feed(_whole(html))
+    page.feed(_without_torn_tag(html))
     page.close()
     return "".join(page.pieces).strip("\n")
 
 
-def _whole(html: str) -> str:
+def _without_torn_tag(html: str) -> str:
     """Return a page without a tag that it ends in, which no browser shows and for which `html.parser` looks long."""
     torn = _TAG.search(html, html.rfind(">") + 1)
     return html if torn is None else html[: torn.start()]
 
 
 def _declared_encoding(data: bytes) -> str:
-    found = _DECLARED.search(data[:1_024])  # it has to stand there (HTML Standard, 4.2.5.4)
-    if found is None:
+    match = _DECLARED_ENCODING.search(data[:1_024])  # it has to stand there (HTML Standard, 4.2.5.4)
+    if match is None:
         return "utf-8"
-    declared = (found[1] or found[2]).decode("ascii", "replace")
+    declared = (match[1] or match[2]).decode("ascii", "replace")
     try:
-        known = codecs.lookup(declared).name
+        encoding = codecs.lookup(declared).name
     except LookupError:
         return declared  # which is refused where it is needed
-    return _READ_AS.get(known, known)
+    return _BROWSER_ENCODINGS.get(encoding, encoding)
 
 
 class _Page(HTMLParser):
@@ -110,76 +110,76 @@ class _Page(HTMLParser):
         super().__init__(convert_charrefs=True)
         self.pieces: list[str] = []
         self._open: list[tuple[str, bool]] = []  # elements, and whether each hides what is in it
-        self._count: Counter[str] = Counter()
-        self._hiding = 0
-        self._cells: list[int] = []  # of each open row
-        self._space = False  # white space, line breaks and tabs that count if a text follows
-        self._breaks = self._lines = self._tabs = 0
+        self._open_counts: Counter[str] = Counter()
+        self._hidden_depth = 0
+        self._cells_of_rows: list[int] = []  # of each open row
+        self._pending_space = False  # white space, line breaks and tabs that count if a text follows
+        self._pending_breaks = self._pending_lines = self._pending_tabs = 0
         self._is_cell_empty = False  # so far, so that a block in it begins no line
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        for closed in _CLOSES.get(tag, ()):
+        for closed in _IMPLIED_ENDS.get(tag, ()):
             self._end_implied(closed)
         if tag == "br":
-            self._breaks += not self._hiding
+            self._pending_breaks += not self._hidden_depth
         self._begin_block(tag)
-        if tag in _VOID:
+        if tag in _VOID_ELEMENTS:
             return
-        given = dict(attrs)
+        attributes = dict(attrs)
         hides = (
-            tag in _HIDDEN
-            or "hidden" in given
-            or (tag == "dialog" and "open" not in given)
-            or bool(_HIDING.search(given.get("style") or ""))
+            tag in _HIDDEN_ELEMENTS
+            or "hidden" in attributes
+            or (tag == "dialog" and "open" not in attributes)
+            or bool(_HIDING_STYLE.search(attributes.get("style") or ""))
         )
         self._open.append((tag, hides))
-        self._count[tag] += 1
-        self._hiding += hides
+        self._open_counts[tag] += 1
+        self._hidden_depth += hides
         if tag == "tr":
-            self._cells.append(0)
-        elif tag in {"td", "th"} and self._cells and not hides:
-            self._cells[-1] += 1
-            if not self._hiding:
-                self._tabs += self._cells[-1] > 1
+            self._cells_of_rows.append(0)
+        elif tag in {"td", "th"} and self._cells_of_rows and not hides:
+            self._cells_of_rows[-1] += 1
+            if not self._hidden_depth:
+                self._pending_tabs += self._cells_of_rows[-1] > 1
                 self._is_cell_empty = True
 
     def handle_endtag(self, tag: str) -> None:
-        if tag == "p" and not self._count["p"]:
+        if tag == "p" and not self._open_counts["p"]:
             self._begin_block("p")  # it is read as an empty one
-        if not self._count[tag]:
+        if not self._open_counts[tag]:
             return
         while True:
             name, hides = self._open.pop()
-            self._count[name] -= 1
-            self._hiding -= hides
-            if name == "tr" and self._cells:
-                self._cells.pop()
-                self._tabs = 0
+            self._open_counts[name] -= 1
+            self._hidden_depth -= hides
+            if name == "tr" and self._cells_of_rows:
+                self._cells_of_rows.pop()
+                self._pending_tabs = 0
             if name in {"td", "th"}:
                 if not self._is_cell_empty:
-                    self._breaks = self._lines = 0  # of the last paragraph in the cell
+                    self._pending_breaks = self._pending_lines = 0  # of the last paragraph in the cell
                 self._is_cell_empty = False
             self._begin_block(name)
             if name == tag:
                 break
 
     def handle_data(self, data: str) -> None:
-        if self._hiding:
+        if self._hidden_depth:
             return
-        if self._count["pre"] or self._count["textarea"]:
+        if self._open_counts["pre"] or self._open_counts["textarea"]:
             text = data.replace("\r\n", "\n")
             inner = text.strip("\n")
-            self._breaks += len(text) - len(text.lstrip("\n"))
+            self._pending_breaks += len(text) - len(text.lstrip("\n"))
             if inner:
                 self._write(inner)
-                self._breaks = len(text) - len(text.rstrip("\n"))
+                self._pending_breaks = len(text) - len(text.rstrip("\n"))
             return
         text = _SPACES.sub(" ", data)
-        self._space |= text.startswith(" ")
+        self._pending_space |= text.startswith(" ")
         inner = text.strip(" ")
         if inner:
             self._write(inner)
-            self._space = text.endswith(" ")
+            self._pending_space = text.endswith(" ")
 
     def parse_comment(self, i: int, report: bool = True) -> int:
         """Return where a comment ends: without an end of its own, with the page (HTML Standard, 13.2.5.45)."""
@@ -188,23 +188,23 @@ class _Page(HTMLParser):
 
     def _write(self, text: str) -> None:
         """Write a text, after whatever is due before it."""
-        lines = "\n" * max(self._lines, self._breaks) if self.pieces else ""
-        cells = "\t" * self._tabs
-        space = " " * (self._space and bool(self.pieces))
+        lines = "\n" * max(self._pending_lines, self._pending_breaks) if self.pieces else ""
+        cells = "\t" * self._pending_tabs
+        space = " " * (self._pending_space and bool(self.pieces))
         self.pieces.append((lines + cells or space) + text.replace("\N{NO-BREAK SPACE}", " "))
-        self._space = self._is_cell_empty = False
-        self._breaks = self._lines = self._tabs = 0
+        self._pending_space = self._is_cell_empty = False
+        self._pending_breaks = self._pending_lines = self._pending_tabs = 0
 
     def _begin_block(self, tag: str) -> None:
-        if tag in _BLOCKS and not self._hiding and not self._is_cell_empty:
-            self._lines = max(self._lines, 2 if tag in _APART else 1)
+        if tag in _BLOCKS and not self._hidden_depth and not self._is_cell_empty:
+            self._pending_lines = max(self._pending_lines, 2 if tag in _SEPARATE_BLOCKS else 1)
 
     def _end_implied(self, tag: str) -> None:
         """End an element that is open in the same scope."""
-        if not self._count[tag]:
+        if not self._open_counts[tag]:
             return
-        scope = _SCOPES.get(tag, _TABLE)
-        for name, _ in islice(reversed(self._open), _LOOKED_BACK):
+        scope = _SCOPE_ELEMENTS.get(tag, _TABLE_SCOPE)
+        for name, _ in islice(reversed(self._open), _MAX_OPEN_SEARCHED):
             if name == tag:
                 self.handle_endtag(tag)
                 return

@@ -166,7 +166,10 @@ def results_of(extractor: Extractor[Any], documents: Sequence[TextOrChat]) -> li
     noun = "the text" if len(documents) == 1 else None
     with errors_to_request_errors():
         try:
-            results.update((one.position, one) for one in extractor.results(documents, progress=False, named=noun))
+            results.update(
+                (result.position, result)
+                for result in extractor.results(documents, progress=False, document_name=noun)
+            )
         except ModelError as error:
             unfinished = [place for place in range(len(documents)) if place not in results]
             results |= {place: failed_result(place, documents[place], error) for place in unfinished}
