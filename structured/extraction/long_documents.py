@@ -7,6 +7,7 @@ the tokens of a chunk. A chunk whose answer had to be shortened is split again, 
 from collections import deque
 from dataclasses import dataclass, field, replace
 
+from structured.decoding.requests import Diagnostics, Generation, Served
 from structured.errors import BudgetError, NotStatedError, PromptError
 from structured.extraction.documents.chunks import Chunk, Chunking, Count, chunks
 from structured.extraction.documents.document import DocumentLike
@@ -153,6 +154,12 @@ class LongDocument(Pending):
         if len(self._answers) == 1:
             return self._text
         return self.task.output_type.from_data(merged.data)
+
+    def generation(self, text: str) -> Generation:
+        """Return the merged answer as a generation, with the marks of those about the chunks, and without tokens."""
+        cost = Served(tokens=self.usage.sampled_tokens + self.usage.forced_tokens)
+        diagnostics = Diagnostics(repetitions=int(self.repetitive))
+        return Generation(text, (), 0.0, self.shortened, diagnostics=diagnostics, served=cost)
 
     def _begin_pass(self) -> None:
         """Let the chunks of a pass wait; those of each pass are smaller, down to a half, and so have other joints."""

@@ -333,7 +333,7 @@ class Run:
             _fail(long, long.rejection(remedy=remedy), state)
             return
         long.is_over = True
-        answer = Answer(text, value, (), evidence=merged.evidence)
+        answer = Answer(text, value, [long.generation(text)], evidence=merged.evidence)
         result = result_of(long, answer, self.options, merged.conflicts)
         state.accept(long, result, shortened=long.shortened, repetitive=long.repetitive)
 

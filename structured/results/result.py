@@ -129,7 +129,8 @@ class Result(Generic[T]):
         missing: The fields that the document does not state, by their paths, such as `"lines[2].price"`. Only with the
             option `allow_missing`.
         attempts: The answers that the type's validators rejected before.
-        generations: The texts that the model wrote for the answer: one, or those that agreed on it.
+        generations: The texts that the model wrote for the answer: one, or those that agreed on it. Of a document that
+            was read in chunks, one without tokens, for all that was written about them.
         usage: Its cost in tokens and passes.
         seconds: How long it took; documents of a batch are written together.
         conflicts: Of a document that was read in chunks, other values that it states for a field, by the path of the

@@ -103,7 +103,7 @@ class Prompts:
 
     def total(self, answers: Sequence[Reply], repeated: int = 1) -> int:
         """Return the tokens of all prompts; that of so many answers, one behind another, is counted once."""
-        merged = [answer.result for answer in answers if not answer.result.generations]
+        merged = [answer.result for answer in answers if answer.generation.served is not None]
         tokens = self.tokens | {result.position: result.usage.prompt_tokens for result in merged}
         return sum(count for position, count in tokens.items() if position % repeated == 0)
 
