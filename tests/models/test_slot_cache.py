@@ -7,7 +7,7 @@ import pytest
 from devices import DEVICE
 from doubles import byte_level_tokenizer, tiny
 
-from structured.decoding.sequence import to_host
+from structured.decoding.text_in_progress import to_host
 
 ARCHITECTURES = (
     *(
