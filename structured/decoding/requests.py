@@ -74,8 +74,8 @@ class Request:
     """One text to be written: the tokens of its prompt, its guide, which is used up, and its random numbers.
 
     Other requests, now and later, probably have the same first `shared` tokens in their prompts. `thinking` is the
-    guide of a text before the answer, and is used up too. If the prompt was healed, the first `begun` bytes of the text
-    belong to the prompt.
+    guide of a text before the answer, and is used up too. If the prompt was healed, the first `prefix_length` bytes
+    of the text belong to the prompt.
     """
 
     prompt: Sequence[int]
@@ -83,11 +83,11 @@ class Request:
     generator: np.random.Generator
     shared: int = 0
     thinking: Guide | None = None
-    begun: int = 0
+    prefix_length: int = 0
     repetition: Repetition | None = None
     """The repetition control; None for none."""
-    taken_back: int = 0
-    """How many tokens of a healed prompt were taken back, which the first tokens of the text replace."""
+    removed_tokens: int = 0
+    """How many tokens were removed from a healed prompt, which the first tokens of the text replace."""
     alternatives: int = 0
     """How many of the likeliest allowed tokens are recorded for each sampled token."""
 
@@ -141,7 +141,7 @@ class Diagnostics:
     """The seconds for masks, sampling, speculation and forced tokens, counted likewise. Sampling waits for the GPU, so
     most of the GPU's time is counted here."""
 
-    taken_back: int = 0
+    removed_tokens: int = 0
     """How many tokens of a healed prompt the first tokens of the text replace."""
 
     type_log_probability: float | None = None
@@ -159,7 +159,7 @@ class Diagnostics:
         return tuple(token.legal_mass for token in self.tokens)
 
 
-class Served(NamedTuple):
+class ServerReport(NamedTuple):
     """The report of a server on a text that it wrote.
 
     Attributes:
@@ -194,14 +194,14 @@ class Generation:
     shortened: bool
     thinking: str = ""
     diagnostics: Diagnostics = field(default=Diagnostics(), compare=False)
-    served: Served | None = field(default=None, compare=False)
+    served: ServerReport | None = field(default=None, compare=False)
 
     @property
     def written_tokens(self) -> int:
         """How many tokens it has, without those that replace the prompt's; never more than its budget."""
         if self.served is not None:
             return self.served.tokens
-        return max(len(self.token_ids) - self.diagnostics.taken_back, 0)
+        return max(len(self.token_ids) - self.diagnostics.removed_tokens, 0)
 
     @property
     def sampled_tokens(self) -> int:

@@ -101,7 +101,7 @@ def result_of(
         _unmade=None if stated is None else stated.error,
         _reading=Reading(
             task.output_type,
-            answer.candidates,
+            answer.confidence_samples,
             answer.kept,
             pages,
             layout,
@@ -176,21 +176,21 @@ def _next_start(item: GuidedItem, generation: Generation, repairs: Repairs) -> S
     task, wanted, text = item.task, item.task.output_type, generation.text
     rejected = next((one for one in reversed(item.attempts) if one.text == text), None)
     if repairs == "whole" or rejected is None or wanted.root is None:
-        return item.first
+        return item.first_start
     places = {steps for steps, _ in rejected_places(rejected)}
     if not places or () in places or not accepts_text(item.index.automaton, text):
-        return item.first
+        return item.first_start
     outermost = {one for one in places if not any(one[:depth] in places for depth in range(len(one)))}
     found = {steps: (start, end) for steps, start, end in spans(text) if steps in outermost}
     try:
         automaton = rewriting(wanted, text, found, item.document)
         if automaton is None:
-            return item.first
+            return item.first_start
         index = Index(automaton, task.model.vocabulary, table=item.index.table, name=wanted.name)  # with its masks
-        healed = item.first.healed
+        healed = item.first_start.healed
         if repairs == "told":
             healed = task.with_instructions(explanation(rejected)).healed(item.given.conversation, index)
         kept = KeptAnswer(sureness(wanted, generation, item.kept), frozenset(found))
         return task.start(index, healed, item.max_tokens, kept)
     except (SchemaError, PatternError, PromptError, BudgetError):
-        return item.first
+        return item.first_start

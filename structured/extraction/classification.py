@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from structured.automata import DEAD, ROW_COMPLETE, Automaton
 from structured.decoding.sampling import log_softmax
-from structured.decoding.sequence import to_host
+from structured.decoding.text_in_progress import to_host
 from structured.errors import Attempt, GenerationError, ModelError, PromptError, SchemaError
 from structured.errors.values import shown
 from structured.extraction.extractor import Extractor
@@ -151,7 +151,7 @@ def _texts(automaton: Automaton, name: str) -> Iterator[str]:
 
 def _log_probabilities(model: LanguageModel, item: GuidedItem, texts: Sequence[str]) -> NDArray[np.float64]:
     """Return the log-probability that a model gives to each text as the answer, shape (texts,)."""
-    spelled = [item.index.forced.spelled(item.start.healed.begun + text.encode()) for text in texts]
+    spelled = [item.index.forced.spelled(item.start.healed.required_prefix + text.encode()) for text in texts]
     longest, left = max(map(len, spelled)), item.start.guide.tokens_left
     if longest > left:
         raise PromptError(
@@ -163,7 +163,7 @@ def _log_probabilities(model: LanguageModel, item: GuidedItem, texts: Sequence[s
     ordered = sorted(set(spelled))
     scores: dict[tuple[int, ...], float] = {}
     for first in range(0, len(ordered), MAX_ROWS):
-        scores |= _scores(model, item.start.healed.prompt, ordered[first : first + MAX_ROWS])
+        scores |= _scores(model, item.start.healed.token_ids, ordered[first : first + MAX_ROWS])
     return np.array([scores.get(one, -np.inf) for one in spelled])
 
 

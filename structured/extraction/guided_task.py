@@ -7,7 +7,7 @@ from typing import NamedTuple, Self
 
 from structured.automata.byte_automaton import accepts_text
 from structured.decoding.generate import compiled_type, stream
-from structured.decoding.prompt_tokens import Healed, begun_index, common_beginning, heal
+from structured.decoding.prompt_tokens import HealedPrompt, common_beginning, heal, prefixed_index
 from structured.decoding.requests import Generation, Request, thinking_index
 from structured.decoding.sampling import Sampler
 from structured.decoding.strategy import Search
@@ -75,35 +75,35 @@ class GuidedTask(Task):
         _ = self._thinking_guide  # and so does this
         healed = self._healed(token_ids, index)
         start = self.start(index, healed, max_tokens)
-        return GuidedItem(self, given, max_tokens, index=index, first=start, start=start)
+        return GuidedItem(self, given, max_tokens, index=index, first_start=start, start=start)
 
-    def healed(self, conversation: Conversation, index: Index) -> Healed:
+    def healed(self, conversation: Conversation, index: Index) -> HealedPrompt:
         """Return the prompt for a conversation, healed for the answers of an index."""
         return self._healed(calls.encode(self.model, self.prompt(conversation)), index)
 
-    def _healed(self, token_ids: list[int], index: Index) -> Healed:
+    def _healed(self, token_ids: list[int], index: Index) -> HealedPrompt:
         if not self.thinking_tokens and not self.model.has_chat_template:
             return heal(token_ids, index)
-        return Healed(token_ids)
+        return HealedPrompt(token_ids)
 
     @staticmethod
-    def start(index: Index, healed: Healed, max_tokens: int, kept: KeptAnswer | None = None) -> "Start":
+    def start(index: Index, healed: HealedPrompt, max_tokens: int, kept: KeptAnswer | None = None) -> "Start":
         """Return the start of an attempt; what the prompt was healed of is no part of the budget."""
-        guide = Guide(begun_index(index, healed.begun), max_tokens=max_tokens + healed.taken_back)
+        guide = Guide(prefixed_index(index, healed.required_prefix), max_tokens=max_tokens + healed.removed_tokens)
         return Start(healed, guide, kept)
 
     def request(self, item: "GuidedItem", sampler: Sampler, attempt: int, shared: Sequence[int]) -> Request:
         """Return what is to be written for a document; most prompts of the batch begin with `shared` tokens."""
         healed, guide, _ = item.start
         return Request(
-            healed.prompt,
+            healed.token_ids,
             guide.copy(),
             sampler.generator(item.position, attempt),
-            len(common_beginning([shared, healed.prompt])),
+            len(common_beginning([shared, healed.token_ids])),
             None if self._thinking_guide is None else self._thinking_guide.copy(),
-            len(healed.begun),
+            len(healed.required_prefix),
             self.settings["repetition"],
-            healed.taken_back,
+            healed.removed_tokens,
             self.alternatives,
         )
 
@@ -163,7 +163,7 @@ class Start(NamedTuple):
         kept: What is kept of an earlier answer; None if all is written again.
     """
 
-    healed: Healed
+    healed: HealedPrompt
     guide: Guide
     kept: KeptAnswer | None
 
@@ -175,7 +175,7 @@ class GuidedItem(Item):
     task: GuidedTask
     index: Index = field(kw_only=True)
     """The index of its answers."""
-    first: Start = field(kw_only=True)
+    first_start: Start = field(kw_only=True)
     """The start of an attempt at the whole answer."""
     start: Start = field(kw_only=True)
     """The start of the next attempt."""
@@ -185,7 +185,7 @@ class GuidedItem(Item):
     @property
     def prompt_tokens(self) -> int:
         """The tokens of its prompt in this attempt, as it was before it was healed."""
-        return len(self.start.healed.prompt) + self.start.healed.taken_back
+        return len(self.start.healed.token_ids) + self.start.healed.removed_tokens
 
     @property
     def kept(self) -> KeptAnswer | None:
@@ -194,7 +194,7 @@ class GuidedItem(Item):
 
     def start_over(self) -> None:
         """Keep nothing of earlier answers in the next attempt."""
-        self.start = self.first
+        self.start = self.first_start
 
     def fault(self, generation: Generation) -> str | None:
         """Return why a text cannot be the answer: not all of it fits what was kept."""
@@ -205,7 +205,7 @@ class GuidedItem(Item):
     def reset(self) -> None:
         """Begin its answer again, in an index whose automaton is not exhausted."""
         self.index = self.task.index(self.document)
-        self.first = self.start = self.task.start(self.index, self.first.healed, self.max_tokens)
+        self.first_start = self.start = self.task.start(self.index, self.first_start.healed, self.max_tokens)
         self.is_reset = True
 
     @property

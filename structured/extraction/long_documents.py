@@ -7,7 +7,7 @@ the tokens of a chunk. A chunk whose answer had to be shortened is split again, 
 from collections import deque
 from dataclasses import dataclass, field, replace
 
-from structured.decoding.requests import Diagnostics, Generation, Served
+from structured.decoding.requests import Diagnostics, Generation, ServerReport
 from structured.errors import BudgetError, NotStatedError, PromptError
 from structured.extraction.documents.chunks import Chunk, Chunking, Count, chunks
 from structured.extraction.documents.document import DocumentLike
@@ -157,7 +157,7 @@ class LongDocument(Pending):
 
     def generation(self, text: str) -> Generation:
         """Return the merged answer as a generation, with the marks of those about the chunks, and without tokens."""
-        cost = Served(tokens=self.usage.sampled_tokens + self.usage.forced_tokens)
+        cost = ServerReport(tokens=self.usage.sampled_tokens + self.usage.forced_tokens)
         diagnostics = Diagnostics(repetitions=int(self.repetitive))
         return Generation(text, (), 0.0, self.shortened, diagnostics=diagnostics, served=cost)
 

@@ -341,7 +341,7 @@ class Run:
 def save(items: Iterable[Item]) -> None:
     """Save what was learned while some items were answered."""
     guided = [item for item in items if isinstance(item, GuidedItem) and item.task.settings["cache"]]
-    for index in {index for item in guided for index in (item.index, item.first.guide.index)}:
+    for index in {index for item in guided for index in (item.index, item.first_start.guide.index)}:
         save_learned(index)
 
 
@@ -359,7 +359,7 @@ def _has_exhausted(item: Item, error: StructuredError) -> TypeGuard[GuidedItem]:
     """Tell whether an item failed in an automaton that texts before it may have exhausted."""
     if not (isinstance(item, GuidedItem) and isinstance(error, AUTOMATON_ERRORS)):
         return False
-    return item.first.guide.index.is_exhausted and not item.is_reset
+    return item.first_start.guide.index.is_exhausted and not item.is_reset
 
 
 def _fail(pending: Pending, error: StructuredError, state: BatchState) -> None:

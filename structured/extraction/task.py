@@ -217,13 +217,14 @@ class Given(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """An answer that validators accept: the text that it was read from, and what was written for it."""
+    """An answer that validators accept: its text and its value, and the generations behind it."""
 
     text: str
     value: Any
     generations: Sequence[Generation]
-    candidates: Sequence[Generation] = ()
-    """All that tell how sure the model was of each value."""
+    """The valid texts that it was read from: one, or those that voted on it."""
+    confidence_samples: Sequence[Generation] = ()
+    """The texts, rejected ones too, that tell how sure the model was of each value."""
     kept: KeptAnswer | None = None
     """What the attempt kept of an earlier answer."""
     evidence: Mapping[str, Evidence] | None = None

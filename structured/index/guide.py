@@ -48,11 +48,11 @@ class Guide:
         """
         return unpack(self.mask(), width)
 
-    def ample_mask(self) -> Mask:
+    def mask_without_budget(self) -> Mask:
         """Return the tokens that may come next if enough are left; a row of the index's table, unless that is full."""
         return self.index.canonical_mask(self.state)
 
-    def way_out(self) -> Mask:
+    def shortest_end_mask(self) -> Mask:
         """Return the tokens that the shortest text to the end begins with; the end itself where the text may end.
 
         Where the tokens left are too few for that text, and another one is shorter in tokens, all that may come next.

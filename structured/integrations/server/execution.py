@@ -12,7 +12,7 @@ from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
-from structured.decoding.generate import forget
+from structured.decoding.generate import drop_indexes
 from structured.decoding.running_batch import RunningBatch
 from structured.errors import ModelError, StructuredError
 from structured.errors.calling_line import without_warnings
@@ -150,7 +150,7 @@ class Extractors:
         sizes = {key: extractor.memory for key, extractor in self._kept.copy().items()}
         total, surplus = sum(sizes.values()), len(sizes) + 1 - MAX_EXTRACTORS
         if total > MAX_MEMORY:
-            forget()  # those that stay have their indexes themselves
+            drop_indexes()  # those that stay have their indexes themselves
         for key, size in sizes.items():
             if surplus <= 0 and total <= MAX_MEMORY:
                 break
