@@ -141,7 +141,7 @@ class Diagnostics:
     """The seconds for masks, sampling, speculation and forced tokens, counted likewise. Sampling waits for the GPU, so
     most of the GPU's time is counted here."""
 
-    removed_tokens: int = 0
+    taken_back: int = 0
     """How many tokens of a healed prompt the first tokens of the text replace."""
 
     type_log_probability: float | None = None
@@ -201,7 +201,7 @@ class Generation:
         """How many tokens it has, without those that replace the prompt's; never more than its budget."""
         if self.served is not None:
             return self.served.tokens
-        return max(len(self.token_ids) - self.diagnostics.removed_tokens, 0)
+        return max(len(self.token_ids) - self.diagnostics.taken_back, 0)
 
     @property
     def sampled_tokens(self) -> int:

@@ -132,7 +132,7 @@ class TextInProgress:
             if count := self.request.alternatives:
                 alternatives = likeliest_tokens(to_host(scores), self.guide.mask_without_budget(), count)
                 choice = choice._replace(alternatives=alternatives)
-            end_mask = self.guide.shortest_end_mask() if self.repeats(choice.token_id) else None
+            end_mask = self.guide.way_out() if self.repeats(choice.token_id) else None
         except AUTOMATON_ERRORS as error:
             self.error = error
             return

@@ -52,7 +52,7 @@ class Guide:
         """Return the tokens that may come next if enough are left; a row of the index's table, unless that is full."""
         return self.index.canonical_mask(self.state)
 
-    def shortest_end_mask(self) -> Mask:
+    def way_out(self) -> Mask:
         """Return the tokens that the shortest text to the end begins with; the end itself where the text may end.
 
         Where the tokens left are too few for that text, and another one is shorter in tokens, all that may come next.
