@@ -11,7 +11,7 @@ from benchmarks.fuzz.writing import WRITERS, Pen, StuckError, written
 from structured import Extractor
 from structured.automata import Automaton
 from structured.automata.byte_automaton import accepts_text
-from structured.decoding.generate import compile_type, forget
+from structured.decoding.generate import compile_type, drop_indexes
 from structured.errors import BudgetError, StructuredError
 from structured.index.guide import Guide
 from structured.models import FunctionModel
@@ -103,7 +103,7 @@ def write_answers(trial: Trial, output_type: OutputType[Any], judge: Judge) -> N
         if trial.case.seed % _LIBRARY_SHARE == 0 and shortest <= LONGEST:
             _write_by_library(trial, output_type, judge)
     finally:
-        forget()
+        drop_indexes()
 
 
 def check_answer(trial: Trial, output_type: OutputType[Any], judge: Judge, data: bytes) -> None:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from structured.decoding.requests import Generation, Request
 from structured.decoding.sampling import Sampler, TokenChoice, likeliest_places, log_softmax, share_of_all
-from structured.decoding.sequence import Sequence, write
+from structured.decoding.text_in_progress import TextInProgress, write
 from structured.index.masks import unpack
 from structured.models import LanguageModel
 
@@ -61,7 +61,7 @@ class _Continuation(NamedTuple):
     """That of the token alone."""
     row: int
     token_id: int | None = None
-    fits: bool = True
+    fits_budget: bool = True
     """Whether the budget allows the token."""
     legal_mass: float = 1.0
 
@@ -74,22 +74,22 @@ class _Search:
     request: Request
     beams: int
     jump_forward: bool
-    live: list[Sequence] = field(default_factory=list)
+    live: list[TextInProgress] = field(default_factory=list)
     """The unfinished hypotheses, in the order of their rows."""
-    ended: list[tuple[int, Sequence]] = field(default_factory=list)
+    ended: list[tuple[int, TextInProgress]] = field(default_factory=list)
     """The hypotheses that the last turn finished, each with the row of its parent."""
     finished: dict[bytes, Generation] = field(default_factory=dict)
-    lost: float | None = None
+    best_lost_score: float | None = None
     """The best score among the continuations that the budget removed."""
 
     def __post_init__(self) -> None:
         self.request = self.request.copy(self.request.generator)
-        self._keep(Sequence(self.request, Sampler(), self.jump_forward))
+        self._keep(TextInProgress(self.request, Sampler(), self.jump_forward))
 
     def ranking(self) -> list[Generation]:
         """Return the finished texts, best first."""
         ranked = sorted(self.finished.values(), key=lambda text: -text.log_probability)
-        lost = self.lost
+        lost = self.best_lost_score
         return [
             dataclasses.replace(text, shortened=lost is not None and text.log_probability <= lost) for text in ranked
         ]
@@ -104,24 +104,25 @@ class _Search:
             return list(range(len(self.live)))
         started = perf_counter()
         parents, self.live = self.live, []
-        followers = (_followers(row, parent, logits[row], self.beams) for row, parent in enumerate(parents))
+        candidates = (_continuations(row, parent, logits[row], self.beams) for row, parent in enumerate(parents))
         continuations = sorted(
-            itertools.chain.from_iterable(followers),
+            itertools.chain.from_iterable(candidates),
             key=lambda continuation: (-continuation.score, -continuation.log_probability),
         )
         rows: list[int] = []
         taken: set[tuple[bytes, bool]] = set()
         for continuation in continuations:
-            if len(taken) == self.beams or (continuation.score <= self._bar() and (taken or self.finished)):
+            if len(taken) == self.beams or (continuation.score <= self._score_to_exceed() and (taken or self.finished)):
                 break
-            if not continuation.fits:
-                self.lost = continuation.score if self.lost is None else max(self.lost, continuation.score)
+            if not continuation.fits_budget:
+                lost = self.best_lost_score
+                self.best_lost_score = continuation.score if lost is None else max(lost, continuation.score)
                 continue
             child = parents[continuation.row]
             if continuation.token_id is not None:
                 child = copy.copy(child)
                 child.extend(TokenChoice(continuation.token_id, continuation.log_probability, continuation.legal_mass))
-            key = bytes(child.text), child.finished
+            key = bytes(child.written), child.finished
             if key not in taken:
                 taken.add(key)
                 if self._keep(child):
@@ -132,19 +133,19 @@ class _Search:
             child.seconds_in_guide += perf_counter() - started
         return rows
 
-    def _bar(self) -> float:
+    def _score_to_exceed(self) -> float:
         """Return the score that a hypothesis must exceed: that of the worst of `beams` finished texts."""
         full = len(self.finished) == self.beams
         return min(text.log_probability for text in self.finished.values()) if full else -math.inf
 
-    def _keep(self, hypothesis: Sequence) -> bool:
+    def _keep(self, hypothesis: TextInProgress) -> bool:
         """Add a hypothesis to the live or the finished ones, and tell whether it is live."""
         if hypothesis.error is not None:
             raise hypothesis.error
         if not hypothesis.finished:
             self.live.append(hypothesis)
             return True
-        text = bytes(hypothesis.text)
+        text = bytes(hypothesis.written)
         kept = self.finished.get(text)
         if kept is None or kept.log_probability < hypothesis.log_probability:
             hypothesis.end()
@@ -154,28 +155,28 @@ class _Search:
         return False
 
 
-def _followers(row: int, parent: Sequence, logits: NDArray[np.float32], beams: int) -> list[_Continuation]:
+def _continuations(row: int, parent: TextInProgress, logits: NDArray[np.float32], beams: int) -> list[_Continuation]:
     """Return the continuations of a hypothesis by its likeliest tokens; `logits` has shape (width,)."""
     if parent.pending:
         return [_Continuation(parent.log_probability, 0.0, row)]
     guide = parent.guide
     count = beams + len(guide.index.vocabulary.end_token_ids) - 1
     logits = np.asarray(parent.penalised(logits[: guide.index.vocabulary.size]))  # models have more, rounded up
-    ample, within = guide.ample_mask(), guide.mask()
-    allowed = np.flatnonzero(unpack(ample, len(logits)))
-    if within is not ample and not (unpack(within, len(logits))[allowed]).any():
-        allowed = np.flatnonzero(unpack(within, len(logits)))  # a tight budget allows unusual tokens only
+    unlimited, within_budget = guide.mask_without_budget(), guide.mask()
+    allowed = np.flatnonzero(unpack(unlimited, len(logits)))
+    if within_budget is not unlimited and not (unpack(within_budget, len(logits))[allowed]).any():
+        allowed = np.flatnonzero(unpack(within_budget, len(logits)))  # a tight budget allows unusual tokens only
     log_probabilities, log_total = log_softmax(logits[allowed])
     best = int(np.argmax(log_probabilities))
     if parent.repeats(int(allowed[best])):
         out = unpack(guide.way_out(), len(logits))[allowed]
         parent.note_repetition(is_stopped=not out[best])
-        allowed, log_probabilities, within = allowed[out], log_probabilities[out], ample
+        allowed, log_probabilities, within_budget = allowed[out], log_probabilities[out], unlimited
     chosen = likeliest_places(log_probabilities, count)
-    fits = np.ones(len(allowed), dtype=np.bool_)
-    if within is not ample:
-        fits = unpack(within, len(logits))[allowed]
-        fitting = np.flatnonzero(fits)
+    fits_budget = np.ones(len(allowed), dtype=np.bool_)
+    if within_budget is not unlimited:
+        fits_budget = unpack(within_budget, len(logits))[allowed]
+        fitting = np.flatnonzero(fits_budget)
         chosen = np.union1d(chosen, fitting[likeliest_places(log_probabilities[fitting], count)])
     legal_mass = share_of_all(log_total, logits)
     return [
@@ -184,7 +185,7 @@ def _followers(row: int, parent: Sequence, logits: NDArray[np.float32], beams: i
             float(log_probabilities[place]),
             row,
             int(allowed[place]),
-            bool(fits[place]),
+            bool(fits_budget[place]),
             legal_mass,
         )
         for place in chosen.tolist()

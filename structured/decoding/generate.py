@@ -16,7 +16,7 @@ from structured.decoding.requests import Generation, Request
 from structured.decoding.running_batch import RunningBatch
 from structured.decoding.sampling import Sampler
 from structured.decoding.scheduler import Scheduler
-from structured.decoding.sequence import Sequence
+from structured.decoding.text_in_progress import TextInProgress
 from structured.errors import StructuredError
 from structured.index.compilation import RenewedIndex, new_index
 from structured.index.index import Index
@@ -24,7 +24,7 @@ from structured.models import LanguageModel
 from structured.output_types.output_type import OutputType, automaton_of
 from structured.vocabulary import Vocabulary
 
-KEPT_INDEXES = 64
+MAX_INDEXES = 64
 """Indexes kept in memory; the least recently used is dropped first."""
 
 
@@ -43,25 +43,25 @@ def compiled_type(
     output_type: OutputType[Any], vocabulary: Vocabulary, *, document: str | None = None, cache: bool = False
 ) -> RenewedIndex:
     """Return the holder of a type's index, which replaces an exhausted index; see `compile_type`."""
-    return _compiled(_Same(output_type), vocabulary, document, cache)
+    return _compiled(_ByIdentity(output_type), vocabulary, document, cache)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Same:
+class _ByIdentity:
     """An output type compared by identity: types that their author calls equal may have different automata."""
 
     output_type: OutputType[Any]
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and self.output_type is other.output_type
+        return isinstance(other, _ByIdentity) and self.output_type is other.output_type
 
     def __hash__(self) -> int:
         return id(self.output_type)
 
 
-@lru_cache(maxsize=KEPT_INDEXES)
-def _compiled(same: _Same, vocabulary: Vocabulary, document: str | None, cache: bool) -> RenewedIndex:
-    output_type = same.output_type
+@lru_cache(maxsize=MAX_INDEXES)
+def _compiled(key: _ByIdentity, vocabulary: Vocabulary, document: str | None, cache: bool) -> RenewedIndex:
+    output_type = key.output_type
 
     def index_of(automaton: Automaton) -> Index:
         return new_index(automaton, vocabulary, output_type.name, is_kept=cache and document is None)
@@ -69,7 +69,7 @@ def _compiled(same: _Same, vocabulary: Vocabulary, document: str | None, cache: 
     return RenewedIndex(automaton_of(output_type, document), index_of)
 
 
-def forget() -> None:
+def drop_indexes() -> None:
     """Drop the indexes that are kept in memory."""
     _compiled.cache_clear()
 
@@ -122,7 +122,7 @@ def as_completed(  # noqa: PLR0913  three are options by name
 
     Raises ModelError if the model raises an error or returns something unreadable.
     """
-    places = {Sequence(request, sampler, jump_forward): place for place, request in enumerate(requests)}
+    places = {TextInProgress(request, sampler, jump_forward): place for place, request in enumerate(requests)}
     finished = [text for text in places if text.finished]
     batch = model if isinstance(model, RunningBatch) else Scheduler(model, batch_size, batch_tokens)
     for ended in itertools.chain([finished], batch.turns([text for text in places if not text.finished])):
@@ -134,20 +134,20 @@ def stream(
     model: LanguageModel, request: Request, sampler: Sampler, *, jump_forward: bool = True
 ) -> Generator[str, None, Generation]:
     """Write one text, yield the pieces of its answer as they become known, and return the generation."""
-    sequence = Sequence(request, sampler, jump_forward)
+    text = TextInProgress(request, sampler, jump_forward)
     decoder = getincrementaldecoder("utf-8")()
     read = 0
-    unfinished = [] if sequence.finished else [sequence]
+    unfinished = [] if text.finished else [text]
     if isinstance(model, RunningBatch):
         turns = model.turns(unfinished, watched=True)
     else:
         turns = Scheduler(model, 1).turns(unfinished)
     for _ in itertools.chain([None], turns):
-        if sequence.error is not None:
-            raise sequence.error
-        answer = sequence.answer
+        if text.error is not None:
+            raise text.error
+        answer = text.answer
         piece = decoder.decode(answer[read:])
         read = len(answer)
         if piece:
             yield piece
-    return sequence.generation()
+    return text.generation()

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from structured.decoding.requests import Generation, Request
 from structured.decoding.sampling import Sampler, log_softmax
-from structured.decoding.sequence import Sequence, write
+from structured.decoding.text_in_progress import TextInProgress, write
 from structured.index.masks import unpack
 from structured.models import LanguageModel
 
@@ -65,9 +65,9 @@ def sample_particles(
 
 @dataclass(slots=True, eq=False)
 class _Particle:
-    text: Sequence
+    text: TextInProgress
     log_weight: float = 0.0
-    unweighed: list[int] = field(default_factory=list)
+    unweighed_tokens: list[int] = field(default_factory=list)
     """The forced tokens at the end of the text that are not in the weight yet."""
     log_allowed: float = 0.0
     """The log-probability of the tokens allowed next, which is already in the weight."""
@@ -79,7 +79,7 @@ class _Particle:
     def weigh(self, places: NDArray[np.float32], temperature: float) -> None:
         """Weigh the forced tokens that have been read, and the next token; `places` has shape (window + 1, width)."""
         text, vocabulary = self.text, self.text.guide.index.vocabulary
-        for token_id, logits in zip(self.unweighed, places[-1 - len(self.unweighed) :], strict=False):
+        for token_id, logits in zip(self.unweighed_tokens, places[-1 - len(self.unweighed_tokens) :], strict=False):
             self.log_weight += log_mass(logits, np.array([token_id]), temperature)
         if text.finished:
             self.log_weight += log_mass(places[-1], np.array([*vocabulary.end_token_ids]), temperature)
@@ -88,14 +88,14 @@ class _Particle:
             self.log_allowed = self._log_allowed(places[-1], temperature)
             self.log_weight += self.log_allowed
 
-    def go_on(self, logits: NDArray[np.float32]) -> None:
+    def extend(self, logits: NDArray[np.float32]) -> None:
         """Append a sampled token and the forced tokens after it; `logits` has shape (width,)."""
         text, generator = self.text, self.text.request.generator
         before, sampled = len(text.token_ids), len(text.sampled)
         while True:
-            ample, within = text.guide.ample_mask(), text.guide.mask()
+            unlimited, within_budget = text.guide.mask_without_budget(), text.guide.mask()
             scores = np.asarray(text.penalised(logits))
-            text.take(text.sampler.choose(scores, ample, generator, within=within), scores)
+            text.take(text.sampler.choose(scores, unlimited, generator, subset=within_budget), scores)
             if text.error is not None:
                 raise text.error
             if len(text.sampled) > sampled:
@@ -104,7 +104,7 @@ class _Particle:
             expected, self.log_allowed = self.log_allowed, self._log_allowed(logits, text.sampler.temperature)
             if expected > -math.inf:
                 self.log_weight += self.log_allowed - expected
-        self.unweighed = text.token_ids[before + 1 :]
+        self.unweighed_tokens = text.token_ids[before + 1 :]
         self.is_done = text.finished and not text.pending
 
     def _log_allowed(self, logits: NDArray[np.float32], temperature: float) -> float:
@@ -121,7 +121,7 @@ class _Population:
     size: int
     jump_forward: bool
     particles: list[_Particle] = field(init=False)
-    ended: list[tuple[int, Sequence]] = field(default_factory=list)
+    ended: list[tuple[int, TextInProgress]] = field(default_factory=list)
     """The texts that the last turn finished, each with the row that it comes from."""
     generator: np.random.Generator = field(init=False)
     log_probability: float = 0.0
@@ -130,18 +130,18 @@ class _Population:
     def __post_init__(self) -> None:
         self.generator = copy.deepcopy(self.request.generator)  # since a run that exceeds the memory is repeated
         self.request = self.request.copy(self.generator)
-        text = Sequence(self.request, self.sampler, self.jump_forward)
+        text = TextInProgress(self.request, self.sampler, self.jump_forward)
         if text.error is not None:
             raise text.error
-        self.particles = [_Particle(text, unweighed=text.token_ids.copy())]
+        self.particles = [_Particle(text, unweighed_tokens=text.token_ids.copy())]
 
     @property
-    def live(self) -> list[Sequence]:
+    def live(self) -> list[TextInProgress]:
         return [particle.text for particle in self.particles if not particle.is_done]
 
     @property
     def window(self) -> int:
-        return max(len(particle.unweighed) for particle in self.particles if not particle.is_done)
+        return max(len(particle.unweighed_tokens) for particle in self.particles if not particle.is_done)
 
     def expand(self, logits: NDArray[np.float32]) -> list[int]:
         """Weigh the live particles, resample if that is due, and sample a token for each; return their rows.
@@ -166,7 +166,7 @@ class _Population:
             if row is None:
                 continue
             if not particle.is_done:
-                particle.go_on(places[row, -1])
+                particle.extend(places[row, -1])
             if particle.is_done:
                 particle.text.end()
                 self.ended.append((row, particle.text))
@@ -204,9 +204,9 @@ class _Population:
         weights, best = self._weights()
         self.log_probability += best + math.log(weights.mean())
         sums = np.cumsum(weights)
-        turned = (np.arange(self.size) + self.generator.random()) / self.size * sums[-1]
+        thresholds = (np.arange(self.size) + self.generator.random()) / self.size * sums[-1]
         last = int(np.flatnonzero(weights)[-1])
-        chosen: list[int] = np.minimum(np.searchsorted(sums, turned, side="right"), last).tolist()
+        chosen: list[int] = np.minimum(np.searchsorted(sums, thresholds, side="right"), last).tolist()
         self.particles = [self.particles[place].fork() for place in chosen]
         return chosen
 

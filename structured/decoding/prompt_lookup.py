@@ -24,13 +24,13 @@ LENGTHS = (16, 8, 4)
 MAX_WORDS = 40
 """The most bytes at the end of a text that are looked up as words."""
 
-MAX_FOUND, MAX_PLACES = 64, 4
+MAX_MATCHES, MAX_PLACES = 64, 4
 """The most matches of some words in the prompt that are examined, and the most at word beginnings that are tried."""
 
 MAX_VALUE = 400
 """Bytes of the longest value that is proposed."""
 
-MIN_WINDOW, MAX_WINDOW = 4, 16
+MIN_PROPOSED, MAX_PROPOSED = 4, 16
 """The fewest and the most tokens in a proposal: it doubles each time all tokens were right."""
 
 
@@ -43,23 +43,23 @@ _PHRASE = re.compile(rb"(?:" + _PART + rb"| (?=" + _LETTER + rb"))*")
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class PromptText:
     """A prompt: its bytes, its tokens, and the byte at which each token ends."""
 
     text: bytes
     token_ids: tuple[int, ...]
     ends: tuple[int, ...]
-    start: int = 0
+    document_start: int = 0
     """The byte at which the document begins, approximately."""
 
     @classmethod
-    def of(cls, token_ids: Sequence[int], vocabulary: Vocabulary, shared: int = 0) -> Self:
-        """Return the source of a prompt's tokens; the `shared` first tokens are outside the document."""
+    def from_tokens(cls, token_ids: Sequence[int], vocabulary: Vocabulary, shared: int = 0) -> Self:
+        """Return the text of a prompt's tokens; the `shared` first tokens are outside the document."""
         spelled = [vocabulary.tokens[token_id] or b"" if token_id < vocabulary.size else b"" for token_id in token_ids]
         ends = tuple(itertools.accumulate(map(len, spelled)))
         return cls(b"".join(spelled), tuple(token_ids), ends, ends[shared - 1] if shared else 0)
 
-    def after(self, written: bytes) -> int:
+    def place_after(self, written: bytes) -> int:
         """Return the place in the prompt after the last bytes of `written`; -1 if these do not occur."""
         for length in LENGTHS:
             place = self.text.find(written[-length:]) if len(written) >= length else -1
@@ -67,7 +67,7 @@ class Source:
                 return place + length
         return -1
 
-    def after_words(self, written: bytes) -> tuple[bytes, list[int]]:
+    def places_after(self, written: bytes) -> tuple[bytes, list[int]]:
         """Return the longest run of last words of `written` that occurs in the document, and the places after it.
 
         In `b"Send 5 to Ana Brandt, Ana Reed."`, the places after `b'{"name": "Ana'` are 13 and 22. They must begin at a
@@ -75,15 +75,15 @@ class Source:
         """
         for match in _WORD_START.finditer(written):
             words = written[match.start() :]
-            places = list(itertools.islice(self._places_after(words), MAX_PLACES))
+            places = list(itertools.islice(self._occurrences_end(words), MAX_PLACES))
             if places:
                 return words, places
         return b"", []
 
-    def _places_after(self, words: bytes) -> Iterator[int]:
+    def _occurrences_end(self, words: bytes) -> Iterator[int]:
         """Yield the places in the document after some words that begin at a word of the document."""
-        place = self.start - 1
-        for _ in range(MAX_FOUND):
+        place = self.document_start - 1
+        for _ in range(MAX_MATCHES):
             place = self.text.find(words, place + 1)
             if place < 0:
                 return
@@ -109,42 +109,45 @@ class Source:
 
     def tokens_from(self, place: int, count: int, index: Index) -> list[int]:
         """Return `count` tokens from a place on: first tokens for the rest of a cut token, then the prompt's own."""
-        token = bisect_right(self.ends, place)
-        begun = place > (self.ends[token - 1] if token else 0)
-        rest = index.forced.fewest(self.text[place : self.ends[token]]) if begun else ()
-        return [*rest, *self.token_ids[token + begun : token + begun + count]][:count]
+        first = bisect_right(self.ends, place)
+        remainder: Sequence[int] = ()
+        if place > (self.ends[first - 1] if first else 0):
+            remainder = index.forced.fewest(self.text[place : self.ends[first]])
+            first += 1
+        return [*remainder, *self.token_ids[first : first + count]][:count]
 
 
 @dataclass(slots=True)
-class Window:
+class Proposal:
     """The proposed tokens of one text: the model reads them before they are sampled."""
 
-    proposed: list[int] = field(default_factory=list)
+    token_ids: list[int] = field(default_factory=list)
     """The proposed tokens that are not sampled yet."""
-    count: int = 0
+    length: int = 0
     """How many tokens were proposed for the last pass."""
-    size: int = MIN_WINDOW
+    max_length: int = MIN_PROPOSED
     """The most tokens of the next proposal: it doubles after a right one and halves after a wrong one."""
 
-    def open(self, proposed: list[int]) -> None:
+    def replace(self, token_ids: list[int]) -> None:
         """Propose tokens for the next pass, perhaps none."""
-        self.proposed, self.count = proposed, len(proposed)
+        self.token_ids, self.length = token_ids, len(token_ids)
 
     def accept(self, pending: list[int]) -> None:
         """Drop pending tokens as long as they equal the proposed ones, which the model has already read."""
-        while pending and self.proposed and pending[0] == self.proposed[0]:
-            del pending[0], self.proposed[0]
+        while pending and self.token_ids and pending[0] == self.token_ids[0]:
+            del pending[0], self.token_ids[0]
 
-    def close(self) -> int:
-        """Discard the proposals that are left, and return how many there were."""
-        wrong = len(self.proposed)
-        if self.count:
-            self.size = max(self.size // 2, MIN_WINDOW) if wrong else min(self.size * 2, MAX_WINDOW)
-        self.open([])
+    def discard(self) -> int:
+        """Discard the tokens that are left, which were wrong, and return how many there were."""
+        wrong = len(self.token_ids)
+        if self.length:
+            longer, shorter = min(self.max_length * 2, MAX_PROPOSED), max(self.max_length // 2, MIN_PROPOSED)
+            self.max_length = shorter if wrong else longer
+        self.replace([])
         return wrong
 
 
-def propose(guide: Guide, written: bytes, source: Source, count: int) -> list[int]:
+def propose(guide: Guide, written: bytes, prompt: PromptText, count: int) -> list[int]:
     """Return at most `count` tokens that probably follow a text, perhaps none."""
     if guide.finished or count < 1:
         return []
@@ -152,20 +155,20 @@ def propose(guide: Guide, written: bytes, source: Source, count: int) -> list[in
     forced = index.forced.likely(guide.state)
     if forced:
         return allowed(guide.copy(), forced[:count])
-    words, places = source.after_words(written)
+    words, places = prompt.places_after(written)
     for place in places:
-        end, ahead = source.value_end(words, place - len(words)), guide.copy()
+        end, trial = prompt.value_end(words, place - len(words)), guide.copy()
         if end < place:  # more was quoted already
-            quoted = source.tokens_from(place, count, index) if place < len(source.text) else []
+            quoted = prompt.tokens_from(place, count, index) if place < len(prompt.text) else []
         else:
-            quoted = source.tokens_between(place, end, index)
-        proposed = allowed(ahead, quoted[:count])
+            quoted = prompt.tokens_between(place, end, index)
+        proposed = allowed(trial, quoted[:count])
         if end >= place and len(proposed) == len(quoted):
-            proposed += allowed(ahead, index.closing_tokens(ahead.state)[: count - len(proposed)])
+            proposed += allowed(trial, index.closing_tokens(trial.state)[: count - len(proposed)])
         if proposed:
             return proposed
-    place = -1 if places else source.after(written)
-    return allowed(guide.copy(), source.tokens_from(place, count, index)) if 0 <= place < len(source.text) else []
+    place = -1 if places else prompt.place_after(written)
+    return allowed(guide.copy(), prompt.tokens_from(place, count, index)) if 0 <= place < len(prompt.text) else []
 
 
 def allowed(guide: Guide, token_ids: Sequence[int]) -> list[int]:

@@ -2,7 +2,7 @@
 
 Token healing: tokenizers split whole texts. If a prompt ends with `:` and the answer begins with `//`, the model has
 mostly seen one token for `://`, and after `:` alone it expects anything else. So the last tokens of the prompt are
-taken back, as far as some token reaches from there into the answer. The answer must then begin with their bytes, and
+removed, as far as some token reaches from there into the answer. The answer must then begin with their bytes, and
 the model chooses the tokens.
 """
 
@@ -12,7 +12,7 @@ from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 from structured.automata.byte_automaton import with_limits_left
-from structured.decoding.sequence import Sequence as Text
+from structured.decoding.text_in_progress import TextInProgress
 from structured.index.compilation import related_index
 from structured.index.index import Index
 
@@ -24,16 +24,16 @@ def common_beginning(texts: Sequence[Sequence[int]]) -> tuple[int, ...]:
     return first[: next(differing, len(first))]
 
 
-def alike(texts: list[Text], pass_cost: float) -> list[tuple[list[Text], int]]:
+def grouped_by_beginning(texts: list[TextInProgress], pass_cost: float) -> list[tuple[list[TextInProgress], int]]:
     """Group texts by common beginnings of their prompts; return with each group how many tokens it has in common.
 
     Two groups are joined if the tokens that must be read again cost less than a pass. The group of the first text is
     first.
     """
-    by_beginning: dict[tuple[int, ...], list[Text]] = {}
+    by_beginning: dict[tuple[int, ...], list[TextInProgress]] = {}
     for text in texts:
         by_beginning.setdefault(tuple(text.request.prompt[: text.request.shared]), []).append(text)
-    parts: list[tuple[tuple[int, ...], list[Text]]] = []
+    parts: list[tuple[tuple[int, ...], list[TextInProgress]]] = []
     for beginning, those in sorted(by_beginning.items(), key=operator.itemgetter(0)):
         if parts:
             last, before = parts[-1]
@@ -48,43 +48,48 @@ def alike(texts: list[Text], pass_cost: float) -> list[tuple[list[Text], int]]:
     return [(those, len(beginning)) for beginning, those in parts]
 
 
-class Healed(NamedTuple):
-    """A prompt without its last tokens, and the bytes of those tokens, with which the answer must begin."""
+class HealedPrompt(NamedTuple):
+    """A prompt without its last tokens, whose bytes the answer must begin with.
 
-    prompt: list[int]
-    begun: bytes = b""
-    taken_back: int = 0
-    """How many tokens were taken back."""
+    `Say http:` → the tokens of `Say http`, and `:`, so that the answer may begin with the token `://`.
+    """
+
+    token_ids: list[int]
+    """The tokens that stay."""
+    required_prefix: bytes = b""
+    """The bytes of the removed tokens, with which the answer must begin."""
+    removed_tokens: int = 0
+    """How many tokens were removed."""
 
 
-def heal(prompt: Sequence[int], index: Index) -> Healed:
+def heal(prompt: Sequence[int], index: Index) -> HealedPrompt:
     """Return a prompt without the last tokens that one longer token, reaching into the answer, could replace.
 
-    If there is no such token, nothing is taken back. The first token is never taken back.
+    If there is no such token, nothing is removed. The first token is never removed.
     """
     tokens = index.vocabulary.tokens
-    healed = Healed(list(prompt))
-    begun = b""
+    healed = HealedPrompt(list(prompt))
+    prefix = b""
     for count, token_id in enumerate(reversed(prompt[1:]), start=1):
         token = tokens[token_id] if token_id < len(tokens) else None
-        if not token or len(token) + len(begun) >= index.vocabulary.trie.height:
+        if not token or len(token) + len(prefix) >= index.vocabulary.trie.height:
             break
-        begun = token + begun
-        is_text = begun.decode(errors="ignore").encode() == begun
-        if is_text and index.forced.goes_on(begun, index.automaton.start):
-            healed = Healed(list(prompt[: len(prompt) - count]), begun, count)
+        prefix = token + prefix
+        is_text = prefix.decode(errors="ignore").encode() == prefix
+        if is_text and index.forced.goes_on(prefix, index.automaton.start):
+            healed = HealedPrompt(list(prompt[: len(prompt) - count]), prefix, count)
     return healed
 
 
-_BEGUN: WeakKeyDictionary[Index, dict[bytes, Index]] = WeakKeyDictionary()
-"""The indexes derived from each live index, by the bytes in front; prompts mostly end alike, so there are few."""
+_PREFIXED: WeakKeyDictionary[Index, dict[bytes, Index]] = WeakKeyDictionary()
+"""The indexes derived from each live index, by the prefix; prompts mostly end alike, so there are few."""
 
 
-def begun_index(index: Index, begun: bytes) -> Index:
-    """Return the index of the same texts, each with some bytes in front; kept on disk if the first index is."""
-    if not begun:
+def prefixed_index(index: Index, prefix: bytes) -> Index:
+    """Return the index of the same texts, each with a prefix; kept on disk if the first index is."""
+    if not prefix:
         return index
-    made = _BEGUN.setdefault(index, {})
-    if begun not in made or made[begun].is_exhausted:
-        made[begun] = related_index(index, with_limits_left(index.automaton).with_prefix(begun.decode()))
-    return made[begun]
+    by_prefix = _PREFIXED.setdefault(index, {})
+    if prefix not in by_prefix or by_prefix[prefix].is_exhausted:
+        by_prefix[prefix] = related_index(index, with_limits_left(index.automaton).with_prefix(prefix.decode()))
+    return by_prefix[prefix]

@@ -22,13 +22,13 @@ MAX_PERIOD = 512
 MIN_REPEATED = 24
 """The fewest bytes that count as repetition, all copies together; `www` and `1000000` do not."""
 
-COPIES = 3
+MAX_COPIES = 3
 """How many times in a row the same bytes may be written."""
 
-MAX_LOOKED_AT = (COPIES + 1) * MAX_PERIOD
+MAX_SEARCHED = (MAX_COPIES + 1) * MAX_PERIOD
 """The bytes at the end of a text that are searched for repetition."""
 
-_TAIL = 8
+_TAIL_BYTES = 8
 """How many of the last bytes are searched for to find an earlier copy."""
 
 REPETITION = {
@@ -99,12 +99,12 @@ def repeated_end(text: bytes | bytearray) -> bytes | None:
     """
     if len(text) < MIN_REPEATED:
         return None
-    tail = text[-_TAIL:]
-    first = max(len(text) - MAX_PERIOD - _TAIL, 0)
+    tail = text[-_TAIL_BYTES:]
+    first = max(len(text) - MAX_PERIOD - _TAIL_BYTES, 0)
     place = text.rfind(tail, first, -1)
     while place >= 0:
         period = len(text) - len(tail) - place
-        start = len(text) - max(COPIES * period + 1, MIN_REPEATED)
+        start = len(text) - max(MAX_COPIES * period + 1, MIN_REPEATED)
         if start >= 0 and text[start:-period] == text[start + period :]:
             return bytes(text[start:])
         place = text.rfind(tail, first, place + len(tail) - 1)
@@ -123,7 +123,7 @@ def repeated_by(guide: Guide, written: bytes | bytearray, token_id: int, start: 
     forced = index.forced_bytes(successor)
     if len(written) - start + len(token) + len(forced) < MIN_REPEATED:
         return None
-    return repeated_end(written[max(start, len(written) - MAX_LOOKED_AT) :] + token + forced[:MAX_LOOKED_AT])
+    return repeated_end(written[max(start, len(written) - MAX_SEARCHED) :] + token + forced[:MAX_SEARCHED])
 
 
 def _next_of_ngrams(written: Sequence[int], size: int) -> list[int]:

@@ -74,8 +74,8 @@ class Request:
     """One text to be written: the tokens of its prompt, its guide, which is used up, and its random numbers.
 
     Other requests, now and later, probably have the same first `shared` tokens in their prompts. `thinking` is the
-    guide of a text before the answer, and is used up too. If the prompt was healed, the first `begun` bytes of the text
-    belong to the prompt.
+    guide of a text before the answer, and is used up too. If the prompt was healed, the first `prefix_length` bytes
+    of the text belong to the prompt.
     """
 
     prompt: Sequence[int]
@@ -83,11 +83,11 @@ class Request:
     generator: np.random.Generator
     shared: int = 0
     thinking: Guide | None = None
-    begun: int = 0
+    prefix_length: int = 0
     repetition: Repetition | None = None
     """The repetition control; None for none."""
-    taken_back: int = 0
-    """How many tokens of a healed prompt were taken back, which the first tokens of the text replace."""
+    removed_tokens: int = 0
+    """How many tokens were removed from a healed prompt, which the first tokens of the text replace."""
     alternatives: int = 0
     """How many of the likeliest allowed tokens are recorded for each sampled token."""
 
@@ -163,7 +163,7 @@ class Diagnostics:
         return tuple(token.legal_mass for token in self.tokens)
 
 
-class Served(NamedTuple):
+class ServerReport(NamedTuple):
     """The report of a server on a text that it wrote.
 
     Attributes:
@@ -198,7 +198,7 @@ class Generation:
     shortened: bool
     thinking: str = ""
     diagnostics: Diagnostics = field(default=Diagnostics(), compare=False)
-    served: Served | None = field(default=None, compare=False)
+    served: ServerReport | None = field(default=None, compare=False)
 
     @property
     def written_tokens(self) -> int:

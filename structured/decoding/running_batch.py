@@ -7,8 +7,7 @@ taken from each caller in turn, so a caller with many texts does not delay the o
 import copy
 import os
 from collections import deque
-from collections.abc import Iterator
-from collections.abc import Sequence as Sequence_
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar, Token
 from dataclasses import dataclass, field
@@ -18,7 +17,7 @@ from typing import Self
 from weakref import finalize
 
 from structured.decoding.scheduler import Scheduler
-from structured.decoding.sequence import Sequence
+from structured.decoding.text_in_progress import TextInProgress
 from structured.errors import ModelError
 from structured.errors.arguments import count
 from structured.models import DecodingBatch, LanguageModel, Logits
@@ -26,10 +25,10 @@ from structured.models.protocol import WrappedModel
 
 DEFAULT_SIZE = 32
 
-PART = 512
+PART_TOKENS = 512
 """How many tokens of a prompt are read between two tokens of the other texts."""
 
-CALM = 256
+CALM_TURNS = 256
 """After this many turns without a memory error, a batch that had to shrink doubles its size."""
 
 
@@ -57,9 +56,9 @@ class RunningBatch(WrappedModel):
             count(1)("max_tokens", max_tokens)
         super().__init__(model)
         self.size = size
-        self._desk = _Desk(Scheduler(model, size, max_tokens, PART if model.can_read_on else None), size)
-        Thread(target=self._desk.run, name=f"running batch of {model.name}", daemon=True).start()
-        finalize(self, self._desk.close)
+        self._state = _SharedState(Scheduler(model, size, max_tokens, PART_TOKENS if model.can_read_on else None), size)
+        Thread(target=self._state.run, name=f"running batch of {model.name}", daemon=True).start()
+        finalize(self, self._state.close)
 
     def __repr__(self) -> str:
         return f"RunningBatch({self.model!r}, size={self.size})"
@@ -72,49 +71,49 @@ class RunningBatch(WrappedModel):
 
     def close(self) -> None:
         """Finish the texts in the batch, and raise a ModelError for later ones."""
-        self._desk.close()
+        self._state.close()
 
     @property
     def live(self) -> int:
         """How many texts are in the batch."""
-        return len(self._desk.scheduler.live) + len(self._desk.scheduler.partly.texts)
+        return len(self._state.scheduler.live) + len(self._state.scheduler.partial_prefill.texts)
 
     @property
     def waiting(self) -> int:
         """How many texts wait for room in the batch."""
-        return self._desk.waiting
+        return self._state.waiting
 
     def prefill(
-        self, prompts: Sequence_[Sequence_[int]], *, shared: int = 0, window: int = 0
+        self, prompts: Sequence[Sequence[int]], *, shared: int = 0, window: int = 0
     ) -> tuple[DecodingBatch, Logits]:
         """Read prompts for a batch of their own, as the model does."""
         return self.model.prefill(prompts, shared=shared, window=window)
 
-    def turns(self, sequences: list[Sequence], *, watched: bool = False) -> Iterator[list[Sequence]]:
+    def turns(self, texts: list[TextInProgress], *, watched: bool = False) -> Iterator[list[TextInProgress]]:
         """Finish some texts in the batch; after a turn in which some have ended, yield these.
 
         If `watched`, yield after each turn in which some of the texts are in the batch. If the iterator is closed, the
         unfinished texts leave the batch. Raises ModelError if the model raises it or the batch is closed, and the error
         of a `Caller` that has left.
         """
-        if not sequences:
+        if not texts:
             return
-        order = _Order(deque(sequences), watched)
-        unfinished = set(sequences)
-        with (_caller.get() or Caller()).waits_for(order.news):
+        submission = _Submission(deque(texts), watched)
+        unfinished = set(texts)
+        with (_caller.get() or Caller()).waits_for(submission.notifications):
             try:
-                self._desk.submit(order)
+                self._state.submit(submission)
                 while unfinished:
-                    ended = order.news.get()
+                    ended = submission.notifications.get()
                     if isinstance(ended, Exception):
                         raise ended
                     unfinished.difference_update(ended)
                     yield ended
             finally:
-                self._desk.cancel(order, unfinished)
+                self._state.cancel(submission, unfinished)
 
 
-_News = SimpleQueue[list[Sequence] | Exception]
+_Notifications = SimpleQueue[list[TextInProgress] | Exception]
 """A queue of texts that have ended, or of the error that ended the waiting."""
 
 
@@ -124,7 +123,7 @@ class Caller:
     def __init__(self) -> None:
         self.error: Exception | None = None
         """The error that is raised for waiting texts once the caller has left."""
-        self._waits: set[_News] = set()
+        self._waits: set[_Notifications] = set()
         self._token: Token[Caller | None] | None = None
 
     def __enter__(self) -> Self:
@@ -137,48 +136,48 @@ class Caller:
 
     def leave(self, error: Exception | None = None) -> None:
         """Raise an error for all texts of this caller, now and later: the first one passed, or else a ModelError."""
-        self.error = self.error or error or _left()
-        for news in tuple(self._waits):
-            news.put(_copied(self.error))
+        self.error = self.error or error or _caller_left()
+        for notifications in tuple(self._waits):
+            notifications.put(_copied(self.error))
 
     @contextmanager
-    def waits_for(self, news: _News) -> Iterator[None]:
+    def waits_for(self, notifications: _Notifications) -> Iterator[None]:
         """Put this caller's error on a queue if it leaves inside the `with`."""
-        self._waits.add(news)
+        self._waits.add(notifications)
         if self.error is not None:
-            news.put(_copied(self.error))
+            notifications.put(_copied(self.error))
         try:
             yield
         finally:
-            self._waits.discard(news)
+            self._waits.discard(notifications)
 
 
 _caller: ContextVar[Caller | None] = ContextVar("caller", default=None)
 
 
 @dataclass(slots=True, eq=False)
-class _Order:
+class _Submission:
     """The texts of one call of `turns`."""
 
-    waiting: deque[Sequence]
+    waiting: deque[TextInProgress]
     is_watched: bool
-    news: _News = field(default_factory=SimpleQueue)
+    notifications: _Notifications = field(default_factory=SimpleQueue)
 
 
 @dataclass(slots=True, eq=False)
-class _Desk:
+class _SharedState:
     """The state that callers and the batch's thread share. Except in turns, it changes only while `changed` is held."""
 
     scheduler: Scheduler
     size: int
-    orders: deque[_Order] = field(default_factory=deque)
-    """The orders with waiting texts; the first is served next."""
-    owners: dict[Sequence, _Order] = field(default_factory=dict)
-    """The order of each text that the scheduler has."""
-    leaving: set[Sequence] = field(default_factory=set)
+    submissions: deque[_Submission] = field(default_factory=deque)
+    """The submissions with waiting texts; the first is served next."""
+    owners: dict[TextInProgress, _Submission] = field(default_factory=dict)
+    """The submission of each text that the scheduler has."""
+    cancelled: set[TextInProgress] = field(default_factory=set)
     """Cancelled texts; those that have not ended leave the scheduler before its next turn."""
     is_closed: bool = False
-    calm: int = 0
+    calm_turns: int = 0
     """The number of turns since the last memory error."""
     process: int = field(default_factory=os.getpid)
     changed: Condition = field(default_factory=Condition)
@@ -187,29 +186,29 @@ class _Desk:
     def waiting(self) -> int:
         """How many texts wait for room in the batch."""
         with self.changed:
-            return sum(len(order.waiting) for order in self.orders) + len(self.scheduler.waiting)
+            return sum(len(submission.waiting) for submission in self.submissions) + len(self.scheduler.waiting)
 
-    def submit(self, order: _Order) -> None:
-        """Take in an order. Raises ModelError if the batch is closed."""
+    def submit(self, submission: _Submission) -> None:
+        """Take in a submission. Raises ModelError if the batch is closed."""
         with self.changed:
             if self.is_closed or self.process != os.getpid():
                 where = "closed" if self.is_closed else "in another process"
                 raise ModelError(
                     f"The running batch of {self.scheduler.model.name} is {where}. Make a new one in this process."
                 )
-            self.orders.append(order)
+            self.submissions.append(submission)
             self.changed.notify_all()
 
-    def cancel(self, order: _Order, unfinished: set[Sequence]) -> None:
-        """Let the unfinished texts of an order leave."""
+    def cancel(self, submission: _Submission, unfinished: set[TextInProgress]) -> None:
+        """Let the unfinished texts of a submission leave."""
         with self.changed:
-            order.waiting.clear()
+            submission.waiting.clear()
             if unfinished:
-                self.leaving |= unfinished
+                self.cancelled |= unfinished
                 self.changed.notify_all()
 
     def close(self) -> None:
-        """Refuse further orders."""
+        """Refuse further submissions."""
         with self.changed:
             self.is_closed = True
             self.changed.notify_all()
@@ -219,14 +218,14 @@ class _Desk:
         while self._admit():
             size = self.scheduler.size
             try:
-                self._tell(self._turn())  # without a variable, which would keep the texts until the next turn
+                self._notify(self._turn())  # without a variable, which would keep the texts until the next turn
             except Exception as error:  # noqa: BLE001  a model of the user's own raises what it likes
                 self._fail(error)
-            self.calm = 0 if self.scheduler.size < size else self.calm + 1
-            if self.calm >= CALM:  # a batch that had to shrink grows again
-                self.calm, self.scheduler.size = 0, min(2 * self.scheduler.size, self.size)
+            self.calm_turns = 0 if self.scheduler.size < size else self.calm_turns + 1
+            if self.calm_turns >= CALM_TURNS:  # a batch that had to shrink grows again
+                self.calm_turns, self.scheduler.size = 0, min(2 * self.scheduler.size, self.size)
 
-    def _turn(self) -> list[Sequence]:
+    def _turn(self) -> list[TextInProgress]:
         """Take a turn. If the model fails, try half of the texts, until the text that it fails for is alone."""
         try:
             return self.scheduler.turn()
@@ -240,51 +239,51 @@ class _Desk:
         """Admit texts while there is room, one of each caller in turn; return False if the batch is over."""
         with self.changed:
             self._drop()
-            while not self.orders and not self.scheduler.is_busy:
+            while not self.submissions and not self.scheduler.is_busy:
                 if self.is_closed:
                     return False
                 self.changed.wait()
                 self._drop()
             room = self.scheduler.size - len(self.scheduler.started) - len(self.scheduler.waiting)
-            while self.orders and room > 0:
-                order = self.orders.popleft()
-                if order.waiting:  # else it was cancelled
-                    text = order.waiting.popleft()
-                    self.owners[text] = order
+            while self.submissions and room > 0:
+                submission = self.submissions.popleft()
+                if submission.waiting:  # else it was cancelled
+                    text = submission.waiting.popleft()
+                    self.owners[text] = submission
                     self.scheduler.waiting.append(text)
-                    self.orders.append(order)
+                    self.submissions.append(submission)
                     room -= 1
-            self.scheduler.elsewhere = sum(len(text.waiting) for text in self.orders)
+            self.scheduler.waiting_outside = sum(len(submission.waiting) for submission in self.submissions)
             return True
 
     def _drop(self) -> None:
         """Remove cancelled texts from the scheduler."""
-        left = [text for text in self.leaving if self.owners.pop(text, None)]
-        self.leaving.clear()
-        self.scheduler.drop(left, _left())
+        left = [text for text in self.cancelled if self.owners.pop(text, None)]
+        self.cancelled.clear()
+        self.scheduler.drop(left, _caller_left())
 
-    def _tell(self, ended: list[Sequence]) -> None:
+    def _notify(self, ended: list[TextInProgress]) -> None:
         """Put the texts that have ended on the queues of their callers."""
-        news: dict[_Order, list[Sequence]] = {
+        notifications: dict[_Submission, list[TextInProgress]] = {
             self.owners[text]: [] for text in self.scheduler.live if self.owners[text].is_watched
         }
         for text in ended:
-            news.setdefault(self.owners.pop(text), []).append(text)
-        for order, texts in news.items():
-            order.news.put(texts)
+            notifications.setdefault(self.owners.pop(text), []).append(text)
+        for submission, texts in notifications.items():
+            submission.notifications.put(texts)
 
     def _fail(self, error: Exception) -> None:
         """Raise an error for all texts in the batch, and begin an empty one."""
         with self.changed:
-            orders = {*self.owners.values()}
+            submissions = {*self.owners.values()}
             self.owners.clear()
             self.scheduler.abandon()
-            for order in orders:
-                order.waiting.clear()
-                order.news.put(_copied(error))
+            for submission in submissions:
+                submission.waiting.clear()
+                submission.notifications.put(_copied(error))
 
 
-def _left() -> ModelError:
+def _caller_left() -> ModelError:
     return ModelError("The caller of this text has left.")
 
 

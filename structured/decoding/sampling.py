@@ -211,8 +211,8 @@ class TokenChoice(NamedTuple):
     log_probability: float
     legal_mass: float
     """The probability that the model gave to the tokens of the mask, before temperature."""
-    steered: bool = False
-    """Whether a token outside `within` was sampled first, and this token replaced it."""
+    is_replacement: bool = False
+    """Whether a token outside the `subset` was sampled first, and this token replaced it."""
     alternatives: tuple[tuple[int, float], ...] = ()
     """The likeliest tokens of the mask with their log-probabilities, if they are asked for."""
 
@@ -238,19 +238,19 @@ class Sampler:
             object.__setattr__(self, "temperature", LOWEST_TEMPERATURE)
 
     @property
-    def chosen(self) -> tuple[str, ...]:
+    def changed_fields(self) -> tuple[str, ...]:
         """The fields that differ from their defaults."""
         return tuple(option.name for option in fields(self) if getattr(self, option.name) != option.default)
 
     @property
-    def idle(self) -> tuple[str, ...]:
+    def unused_fields(self) -> tuple[str, ...]:
         """The fields that were set but have no effect, because temperature 0 takes the likeliest token."""
-        return self.chosen if self.temperature == 0 else ()
+        return self.changed_fields if self.temperature == 0 else ()
 
     def generator(self, item: int, attempt: int) -> np.random.Generator:
         """Return the random numbers for one item of a batch and one attempt at it."""
         if self.temperature == 0:
-            return _never_drawn_from()
+            return _unused_generator()
         return np.random.default_rng(None if self.seed is None else [self.seed, item, attempt])
 
     def choose(
@@ -259,33 +259,33 @@ class Sampler:
         mask: Mask,
         generator: np.random.Generator,
         *,
-        within: Mask | None = None,
+        subset: Mask | None = None,
     ) -> TokenChoice:
         """Sample one token of the mask. `logits` has shape (width,).
 
         The width may exceed the vocabulary; logits beyond it count as those of illegal tokens.
 
-        `within`, a part of the mask, confines the choice: if the sampled token is outside, a token inside is sampled in
+        `subset`, a part of the mask, confines the choice: if the sampled token is outside, a token inside is sampled in
         its place. So each token has the probability that it has inside, and a choice inside does not change.
 
         Tokens with the logit -inf are sampled only if all allowed tokens have it; then all are equally likely. Raises
         ModelError if the logit of an allowed token is NaN, or the highest one is +inf.
         """
         choice = self._choose(np.ascontiguousarray(logits), mask, generator)
-        return choice if within is None or within is mask else self.confined(choice, logits, within, generator)
+        return choice if subset is None or subset is mask else self.confined(choice, logits, subset, generator)
 
     def confined(
-        self, choice: TokenChoice, logits: NDArray[np.float32], within: Mask, generator: np.random.Generator
+        self, choice: TokenChoice, logits: NDArray[np.float32], subset: Mask, generator: np.random.Generator
     ) -> TokenChoice:
-        """Return the choice if its token is inside a mask; else sample one inside."""
-        if allows(within, choice.token_id):
+        """Return the choice if its token is in a subset of the mask; else sample one of that."""
+        if allows(subset, choice.token_id):
             return choice
-        inside = np.flatnonzero(unpack(within, len(logits)))
-        drawn = inside[self._draw(log_softmax(logits[inside])[0], generator)]
-        log_probability = choice.log_probability + float(logits[drawn]) - float(logits[choice.token_id])
+        token_ids = np.flatnonzero(unpack(subset, len(logits)))
+        token_id = token_ids[self._draw(log_softmax(logits[token_ids])[0], generator)]
+        log_probability = choice.log_probability + float(logits[token_id]) - float(logits[choice.token_id])
         if not np.isfinite(log_probability):
-            log_probability = choice.log_probability if logits[drawn] == logits[choice.token_id] else float("-inf")
-        return TokenChoice(int(drawn), log_probability, choice.legal_mass, steered=True)
+            log_probability = choice.log_probability if logits[token_id] == logits[choice.token_id] else float("-inf")
+        return TokenChoice(int(token_id), log_probability, choice.legal_mass, is_replacement=True)
 
     def _choose(self, logits: NDArray[np.float32], mask: Mask, generator: np.random.Generator) -> TokenChoice:
         """Sample one token of the mask."""
@@ -294,14 +294,14 @@ class Sampler:
         if token_id < 0:
             return self._choose_unusual(logits, np.flatnonzero(unpack(mask, len(logits))), generator)
         legal, total = sums.tolist()
-        below = 0.0
+        log_ratio = 0.0  # to the likeliest token
         if self.temperature > 0:
             best = logits[token_id]
             weights = np.empty_like(logits)
             weigh(logits, mask, best, np.float32(self.temperature), weights)
             token_id = turned(self._truncated(weights), generator.random())
-            below = float(logits[token_id]) - float(best)
-        return TokenChoice(token_id, below - math.log(legal), min(legal / total, 1.0))
+            log_ratio = float(logits[token_id]) - float(best)
+        return TokenChoice(token_id, log_ratio - math.log(legal), min(legal / total, 1.0))
 
     def _choose_unusual(
         self, logits: NDArray[np.float32], allowed: NDArray[np.int64], generator: np.random.Generator
@@ -337,7 +337,7 @@ class Sampler:
 
 
 @functools.cache
-def _never_drawn_from() -> np.random.Generator:
+def _unused_generator() -> np.random.Generator:
     """Return a generator for greedy decoding; making one for each text would take as long as a token."""
     return np.random.default_rng(0)
 

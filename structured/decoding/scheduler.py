@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from structured.decoding.device_masks import draw, stacked
-from structured.decoding.prompt_tokens import alike
+from structured.decoding.prompt_tokens import grouped_by_beginning
 from structured.decoding.sampling import Sampler
-from structured.decoding.sequence import Sequence, timed, to_host
+from structured.decoding.text_in_progress import TextInProgress, timed, to_host
 from structured.errors import ModelError, OutOfMemoryError, StructuredError
 from structured.index.masks import Mask, allows
 from structured.models import DecodingBatch, LanguageModel, Logits
@@ -39,19 +39,19 @@ class PartialPrefill:
     """The texts whose prompts are read in parts, one text after the other."""
 
     model: LanguageModel
-    part: int | None = None
+    part_tokens: int | None = None
     """How many tokens are read at a time; None if no prompt is read in parts."""
-    texts: deque[Sequence] = field(default_factory=deque)
+    texts: deque[TextInProgress] = field(default_factory=deque)
     batch: DecodingBatch | None = None
     """The first text, alone in a batch. The model has read a part of its prompt; the rest is `pending`."""
     logits: Logits | None = None
     """The logits of the last part, shape (1, width), as a copy."""
 
-    def wants(self, text: Sequence) -> bool:
+    def wants(self, text: TextInProgress) -> bool:
         """Tell whether the prompt and the tokens of a text are to be read in parts."""
-        if self.part is None or text.finished:
+        if self.part_tokens is None or text.finished:
             return False
-        return len(text.request.prompt) + len(text.token_ids) > self._first(text)
+        return len(text.request.prompt) + len(text.token_ids) > self._first_part_tokens(text)
 
     def read(self) -> None:
         """Read one more part of the first text. Raises ModelError."""
@@ -61,7 +61,7 @@ class PartialPrefill:
         logits = timed([text], lambda: self._next(text), passes=1)
         self.logits = copy_of(logits)
 
-    def take(self) -> tuple[Sequence, DecodingBatch, Logits] | None:
+    def take(self) -> tuple[TextInProgress, DecodingBatch, Logits] | None:
         """Return the first text if all of its prompt has been read, with its batch and logits, shape (1, width)."""
         if self.batch is None or self.logits is None or self.texts[0].pending:
             return None
@@ -75,23 +75,23 @@ class PartialPrefill:
             self.batch = self.logits = None
         self.texts = deque(text for text in self.texts if text.error is None)
 
-    def _first(self, text: Sequence) -> int:
+    def _first_part_tokens(self, text: TextInProgress) -> int:
         """Return the length of the first part: it contains all shared tokens and at least one more."""
-        assert self.part is not None, "prompts are read in parts"
-        return max(self.part, text.request.shared + 1)
+        assert self.part_tokens is not None, "prompts are read in parts"
+        return max(self.part_tokens, text.request.shared + 1)
 
-    def _next(self, text: Sequence) -> Logits:
+    def _next(self, text: TextInProgress) -> Logits:
         """Let the model read the next part, or the whole prompt if its batches are not ragged or cannot join."""
         if self.batch is not None:
-            return calls.forward(self.model, self.batch, [text.read(self.part or len(text.pending))])
+            return calls.forward(self.model, self.batch, [text.read(self.part_tokens or len(text.pending))])
         prompt, shared = text.read_all(), text.request.shared
-        if self.part is not None:
-            first = self._first(text)
+        if self.part_tokens is not None:
+            first = self._first_part_tokens(text)
             self.batch, logits = calls.prefill(self.model, [prompt[:first]], shared=shared)
             if self.batch.is_ragged and self.batch.can_join:
                 text.pending = prompt[first:]
                 return logits
-            self.part = None  # for the texts behind it, too
+            self.part_tokens = None  # for the texts behind it, too
         self.batch, logits = calls.prefill(self.model, [prompt], shared=shared)
         return logits
 
@@ -101,7 +101,7 @@ def copy_of(logits: Logits) -> Logits:
     return logits.copy() if isinstance(logits, np.ndarray) else logits.clone()
 
 
-MEMORY = 0.95
+DECAY = 0.95
 """The decay from one pass to the next of the counts of proposals and right proposals."""
 
 SECOND_VECTOR_COST = 10
@@ -114,28 +114,28 @@ class Speculation:
 
     model: LanguageModel
     proposed: float = 0.0
-    """How many proposals were made; each earlier pass counts less by `MEMORY`."""
+    """How many proposals were made; each earlier pass counts less by `DECAY`."""
     accepted: float = 0.0
     """How many of them were right in at least the first token."""
 
-    def propose(self, sequences: list[Sequence]) -> int:
+    def propose(self, texts: list[TextInProgress]) -> int:
         """Propose tokens for each text, if that pays, and return the window: the most tokens of one proposal."""
         if not self.model.can_roll_back:
             return 0  # nothing was ever proposed, so no window is open
-        most = int(self.model.pass_cost) // len(sequences)
-        counts = [text.propose(most) for text in sequences]
+        most = int(self.model.pass_cost) // len(texts)
+        counts = [text.propose(most) for text in texts]
         if any(counts) and not self._pays(counts):
-            counts = [text.propose(0) for text in sequences]
+            counts = [text.propose(0) for text in texts]
         return max(counts)
 
-    def settle(self, sequences: Iterable[Sequence]) -> list[int]:
+    def settle(self, texts: Iterable[TextInProgress]) -> list[int]:
         """Discard wrong proposals, and return how many tokens of each text must be rolled back."""
-        self.proposed *= MEMORY
-        self.accepted *= MEMORY
+        self.proposed *= DECAY
+        self.accepted *= DECAY
         wrong = []
-        for text in sequences:
-            count = text.window.count
-            left = text.window.close() if count else 0
+        for text in texts:
+            count = text.proposal.length
+            left = text.proposal.discard() if count else 0
             self.proposed += count > 0
             self.accepted += count > left
             wrong.append(left)
@@ -149,7 +149,7 @@ class Speculation:
         return saved > places * self.model.logits_cost + (1 - right) * sum(counts)
 
 
-def columns(counts: list[int], pass_cost: float) -> int:
+def best_column_count(counts: list[int], pass_cost: float) -> int:
     """Return how many columns of pending tokens a pass should read; each column costs, padding included."""
     if len(set(counts)) == 1:
         return counts[0]
@@ -166,25 +166,25 @@ class Scheduler:
 
     model: LanguageModel
     size: int
-    max_tokens: int | None = None
-    part: int | None = None
+    batch_tokens: int | None = None
+    part_tokens: int | None = None
     """How many tokens of a prompt are read between two passes of the other texts; None for all."""
-    waiting: deque[Sequence] = field(default_factory=deque)
-    elsewhere: int = 0
+    waiting: deque[TextInProgress] = field(default_factory=deque)
+    waiting_outside: int = 0
     """How many texts wait outside, in a `RunningBatch`."""
-    idle: int = 0
+    unused_rows: int = 0
     """The number of free rows while texts waited, summed over the turns since texts joined last."""
-    live: list[Sequence] = field(default_factory=list)
+    live: list[TextInProgress] = field(default_factory=list)
     batch: DecodingBatch | None = None
     """The model's batch, with one row for each live text."""
     logits: list[Logits] = field(default_factory=list)
     """The logits of the last pass for each row; shape (width,), or (window + 1, width)."""
-    partly: PartialPrefill = field(init=False)
+    partial_prefill: PartialPrefill = field(init=False)
     """The texts whose long prompts are read in parts before they are live."""
     speculation: Speculation = field(init=False)
 
     def __post_init__(self) -> None:
-        self.partly = PartialPrefill(self.model, self.part)
+        self.partial_prefill = PartialPrefill(self.model, self.part_tokens)
         self.speculation = Speculation(self.model)
 
     @property
@@ -193,17 +193,17 @@ class Scheduler:
         return bool(self.started or self.waiting)
 
     @property
-    def started(self) -> list[Sequence]:
+    def started(self) -> list[TextInProgress]:
         """The texts that have a row, or will have a row once their prompts are read."""
-        return [*self.live, *self.partly.texts]
+        return [*self.live, *self.partial_prefill.texts]
 
-    def turns(self, sequences: list[Sequence]) -> Iterator[list[Sequence]]:
+    def turns(self, texts: list[TextInProgress]) -> Iterator[list[TextInProgress]]:
         """Finish some texts, sorted by the length of their prompts; after each turn, yield those that ended."""
-        self.waiting.extend(sorted(sequences, key=lambda text: len(text.request.prompt)))
+        self.waiting.extend(sorted(texts, key=lambda text: len(text.request.prompt)))
         while self.is_busy:
             yield self.turn()
 
-    def turn(self) -> list[Sequence]:
+    def turn(self) -> list[TextInProgress]:
         """Take one turn, and return the texts that ended in it. Raises ModelError."""
         try:
             self._turn()
@@ -211,20 +211,20 @@ class Scheduler:
             return self.retreat(error)
         return [text for text in self.live if text.finished]
 
-    def drop(self, texts: Collection[Sequence], error: StructuredError) -> None:
+    def drop(self, texts: Collection[TextInProgress], error: StructuredError) -> None:
         """Give up texts between two turns, without reporting them; those in the batch leave it with the next pass."""
         for text in texts:
             text.error = error
             if text in self.waiting:
                 self.waiting.remove(text)
-        self.partly.drop()
+        self.partial_prefill.drop()
 
     def abandon(self) -> None:
         """Forget all texts."""
         self.waiting.clear()
         self._empty()
 
-    def retreat(self, error: ModelError) -> list[Sequence]:
+    def retreat(self, error: ModelError) -> list[TextInProgress]:
         """Let all texts wait and halve the size; return the failed text, with the error, if it was tried alone."""
         started = self.started
         alone = started if self.size <= 1 else []
@@ -239,16 +239,16 @@ class Scheduler:
     def _empty(self) -> None:
         """Forget the texts that have a row, or would have one."""
         self.live, self.batch, self.logits = [], None, []
-        self.partly = PartialPrefill(self.model, self.partly.part)
+        self.partial_prefill = PartialPrefill(self.model, self.partial_prefill.part_tokens)
 
     def _turn(self) -> None:
         """Let the model read pending tokens, admit waiting texts, and sample the next tokens of each text."""
         if self.batch is not None:
             self._forward(self.batch)
-        if self.partly.texts:
-            self._keep()
-            self.partly.read()
-            read = self.partly.take() if self.batch is None or self.batch.can_join else None
+        if self.partial_prefill.texts:
+            self._copy_logits()
+            self.partial_prefill.read()
+            read = self.partial_prefill.take() if self.batch is None or self.batch.can_join else None
             if read is not None:
                 text, batch, logits = read
                 self.live.append(text)
@@ -276,10 +276,10 @@ class Scheduler:
             self.batch, self.logits = None, []
             return
         counts = [len(text.pending) for text in live]
-        count = columns(counts, self.model.pass_cost) if batch.is_ragged else min(counts)
+        count = best_column_count(counts, self.model.pass_cost) if batch.is_ragged else min(counts)
         pending = [text.read(count) for text in live]
         window = timed(live, lambda: self.speculation.propose(live))
-        new = [read + text.window.proposed for read, text in zip(pending, live, strict=True)]
+        new = [read + text.proposal.token_ids for read, text in zip(pending, live, strict=True)]
 
         def forward() -> Logits:
             if has_left:
@@ -293,25 +293,25 @@ class Scheduler:
 
         A prefill costs about a turn. No text waits longer than `size` turns while a row is free.
         """
-        waiting = len(self.waiting) + self.elsewhere
-        self.idle += min(room, waiting)
-        return waiting <= room or room * 4 >= self.size or self.idle >= self.size
+        waiting = len(self.waiting) + self.waiting_outside
+        self.unused_rows += min(room, waiting)
+        return waiting <= room or room * 4 >= self.size or self.unused_rows >= self.size
 
     def _admit(self, room: int) -> None:
         """Begin as many of the waiting texts as there is room for."""
-        self.idle = 0
-        new: list[Sequence] = []
+        self.unused_rows = 0
+        new: list[TextInProgress] = []
         tokens = sum(text.capacity for text in self.started)
         while self.waiting and room > 0:
             tokens += self.waiting[0].capacity
-            if self.max_tokens is not None and tokens > self.max_tokens and (new or self.started):
+            if self.batch_tokens is not None and tokens > self.batch_tokens and (new or self.started):
                 break
             text = self.waiting.popleft()
-            (self.partly.texts if self.partly.wants(text) else new).append(text)
+            (self.partial_prefill.texts if self.partial_prefill.wants(text) else new).append(text)
             room -= 1
         if not new:
             return
-        parts = alike(new, self.model.pass_cost)
+        parts = grouped_by_beginning(new, self.model.pass_cost)
         self.live += [text for texts, _ in parts for text in texts]  # so that all are tried again after a memory error
         for texts, shared in parts:
             if self.batch is not None and not self.batch.can_join:
@@ -320,12 +320,12 @@ class Scheduler:
                 break
             self._begin(texts, shared)
 
-    def _begin(self, new: list[Sequence], shared: int) -> None:
+    def _begin(self, new: list[TextInProgress], shared: int) -> None:
         """Let the model read the prompts of some texts, whose first `shared` tokens are equal."""
         prompts = [text.read_all() for text in new]
         window = timed(new, lambda: self.speculation.propose(new))
-        prompts = [prompt + text.window.proposed for prompt, text in zip(prompts, new, strict=True)]
-        self._keep()
+        prompts = [prompt + text.proposal.token_ids for prompt, text in zip(prompts, new, strict=True)]
+        self._copy_logits()
         batch, logits = timed(new, lambda: calls.prefill(self.model, prompts, shared=shared, window=window), passes=1)
         self._join(batch, logits)
 
@@ -351,48 +351,48 @@ class Scheduler:
     def _sample_one(self, rows: list[int]) -> None:
         """Sample one token for each of some rows, before their proposals."""
         size = self.model.vocabulary.size  # models round the width of their logits up
-        sequences: list[Sequence] = []
+        texts: list[TextInProgress] = []
         masks: list[tuple[Mask, Mask]] = []
         logits: list[Logits] = []
         for row in rows:
             text = self.live[row]
             both = text.masks()
             if both is not None:
-                sequences.append(text)
+                texts.append(text)
                 masks.append(both)
                 logits.append(text.penalised(self._next(row)[:size]))
         if any(isinstance(text, np.ndarray) for text in logits):
-            for text, (mask, within), scores in zip(sequences, masks, map(to_host, logits), strict=True):
+            for text, (mask, within_budget), scores in zip(texts, masks, map(to_host, logits), strict=True):
                 try:
-                    text.take(text.sampler.choose(scores, mask, text.request.generator, within=within), scores)
+                    text.take(text.sampler.choose(scores, mask, text.request.generator, subset=within_budget), scores)
                 except ModelError as error:  # its logits are NaN or infinite
                     text.error = error
             return
-        for sampler in dict.fromkeys(text.sampler for text in sequences):
-            rows = [row for row, text in enumerate(sequences) if text.sampler == sampler]
+        for sampler in dict.fromkeys(text.sampler for text in texts):
+            rows = [row for row, text in enumerate(texts) if text.sampler == sampler]
             batch_scores = stacked([logits[row] for row in rows])
-            _sample_on_device([sequences[row] for row in rows], [masks[row] for row in rows], batch_scores, sampler)
+            _sample_on_device([texts[row] for row in rows], [masks[row] for row in rows], batch_scores, sampler)
 
     def _next(self, row: int) -> Logits:
         """Return the logits of a row's next token, before its proposals; shape (width,)."""
         logits = self.logits[row]
-        return logits if logits.ndim == 1 else logits[-1 - len(self.live[row].window.proposed)]
+        return logits if logits.ndim == 1 else logits[-1 - len(self.live[row].proposal.token_ids)]
 
-    def _keep(self) -> None:
+    def _copy_logits(self) -> None:
         """Copy the logits of all rows, because a pass of another batch may overwrite them."""
         for row, logits in enumerate(self.logits):
-            left = 1 + len(self.live[row].window.proposed)
+            left = 1 + len(self.live[row].proposal.token_ids)
             self.logits[row] = copy_of(logits if logits.ndim == 1 else logits[-left:])
 
 
 def _sample_on_device(
-    sequences: list[Sequence], masks: list[tuple[Mask, Mask]], scores: "torch.Tensor", sampler: Sampler
+    texts: list[TextInProgress], masks: list[tuple[Mask, Mask]], scores: "torch.Tensor", sampler: Sampler
 ) -> None:
     """Sample a token for each text on the device of the scores, shape (texts, width)."""
-    generators, table = [text.request.generator for text in sequences], sequences[0].guide.index.table
+    generators, table = [text.request.generator for text in texts], texts[0].guide.index.table
     choices = draw(scores, [mask for mask, _ in masks], table, generators, sampler)
-    for row, (text, (_, within), choice) in enumerate(zip(sequences, masks, choices, strict=True)):
+    for row, (text, (_, within_budget), choice) in enumerate(zip(texts, masks, choices, strict=True)):
         drawn = choice
-        if not allows(within, choice.token_id):
-            drawn = sampler.confined(choice, to_host(scores[row]), within, generators[row])
+        if not allows(within_budget, choice.token_id):
+            drawn = sampler.confined(choice, to_host(scores[row]), within_budget, generators[row])
         text.take(drawn, scores[row])

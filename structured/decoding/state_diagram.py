@@ -265,10 +265,10 @@ def _check(index: Index, data: bytes) -> None:
     """Raise ValueError if no text begins with some bytes, and show the longest beginning that is possible."""
     if state_after(index.automaton, data) != DEAD:
         return
-    good = next(size for size in range(len(data), -1, -1) if state_after(index.automaton, data[:size]) != DEAD)
-    begun, rest = data[:good].decode(errors="ignore"), data[good:].decode(errors="ignore")
-    where = f"after {_quoted(begun[-MAX_SHOWN:])}, " if begun else ""
-    raise ValueError(f"No answer of the type begins like this: {where}{_quoted(rest[:MAX_SHOWN])} cannot follow.")
+    possible = next(size for size in range(len(data), -1, -1) if state_after(index.automaton, data[:size]) != DEAD)
+    beginning, excess = data[:possible].decode(errors="ignore"), data[possible:].decode(errors="ignore")
+    where = f"after {_quoted(beginning[-MAX_SHOWN:])}, " if beginning else ""
+    raise ValueError(f"No answer of the type begins like this: {where}{_quoted(excess[:MAX_SHOWN])} cannot follow.")
 
 
 def shown_token(token: bytes) -> str:

@@ -101,7 +101,7 @@ class Particles(_Sampled):
                 f"search is {self}, and temperature 0, at which nothing is sampled. Set temperature=1: "
                 "then particles follow the model's own distribution."
             )
-        limits = [name for name in ("top_k", "top_p", "min_p") if name in sampler.chosen]
+        limits = [name for name in ("top_k", "top_p", "min_p") if name in sampler.changed_fields]
         if limits:
             raise ValueError(
                 f"search is {self}, with {' and '.join(limits)}; particles follow the distribution of all "

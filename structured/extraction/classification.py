@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from structured.automata import DEAD, ROW_COMPLETE, Automaton
 from structured.decoding.sampling import log_softmax
-from structured.decoding.sequence import to_host
+from structured.decoding.text_in_progress import to_host
 from structured.errors import Attempt, GenerationError, ModelError, PromptError, SchemaError
 from structured.errors.values import shown
 from structured.extraction.extractor import Extractor
@@ -151,7 +151,7 @@ def _accepted_texts(automaton: Automaton, name: str) -> Iterator[str]:
 
 def _log_probabilities(model: LanguageModel, item: GuidedItem, texts: Sequence[str]) -> NDArray[np.float64]:
     """Return the log-probability that a model gives to each text as the answer, shape (texts,)."""
-    spelled = [item.index.forced.spelled(item.next_start.healed.begun + text.encode()) for text in texts]
+    spelled = [item.index.forced.spelled(item.next_start.healed.required_prefix + text.encode()) for text in texts]
     longest, tokens_left = max(map(len, spelled)), item.next_start.guide.tokens_left
     if longest > tokens_left:
         raise PromptError(
@@ -163,7 +163,7 @@ def _log_probabilities(model: LanguageModel, item: GuidedItem, texts: Sequence[s
     ordered = sorted(set(spelled))
     scores: dict[tuple[int, ...], float] = {}
     for start in range(0, len(ordered), MAX_SCORED_TOGETHER):
-        scores |= _scores(model, item.next_start.healed.prompt, ordered[start : start + MAX_SCORED_TOGETHER])
+        scores |= _scores(model, item.next_start.healed.token_ids, ordered[start : start + MAX_SCORED_TOGETHER])
     return np.array([scores.get(one, -np.inf) for one in spelled])
 
 

@@ -222,7 +222,7 @@ class Draft:
             warn(BudgetWarning(f"{problem}. Raise max_tokens, or limit the type.", documents=[0]))
         if cache:
             save_learned(index)
-        self._tokens = [*attempt_start.healed.prompt, *generation.token_ids]
+        self._tokens = [*attempt_start.healed.token_ids, *generation.token_ids]
         self._settled_token_count = len(self._tokens)
         self._text += generation.text
         if name is not None:
@@ -240,13 +240,13 @@ class Draft:
         self._untokenised_text = ""
         token_count = max(self._settled_token_count - 1, 0)  # the first token of what is healed stays
         healed = heal(self._tokens[token_count:], index)
-        healed = healed._replace(prompt=[*self._tokens[:token_count], *healed.prompt])
+        healed = healed._replace(token_ids=[*self._tokens[:token_count], *healed.token_ids])
         context = self._model.context_length
         if context is not None:
-            max_tokens = min(max_tokens, context - len(healed.prompt) - healed.taken_back)
+            max_tokens = min(max_tokens, context - len(healed.token_ids) - healed.removed_tokens)
             if max_tokens <= 0:
                 raise PromptError(
-                    f"The draft takes {len(healed.prompt):,} tokens, and the context of {self._model.name} has "
+                    f"The draft takes {len(healed.token_ids):,} tokens, and the context of {self._model.name} has "
                     f"{context:,}. Use a model with a longer context."
                 )
         _ = Guide(index, max_tokens=max_tokens)  # which says by itself if no answer fits
@@ -261,12 +261,12 @@ class Draft:
             sampler = (self._search.for_retries if attempt else self._search).sampler
             generator = sampler.generator(position, attempt)
             request = Request(
-                start.healed.prompt,
+                start.healed.token_ids,
                 start.guide.copy(),
                 generator,
-                begun=len(start.healed.begun),
+                prefix_length=len(start.healed.required_prefix),
                 repetition=self._options["repetition"],
-                taken_back=start.healed.taken_back,
+                removed_tokens=start.healed.removed_tokens,
             )
             (generation,) = generate(self._model, [request], sampler, batch_size=1, jump_forward=jump_forward)
             value = read_answer(output_type, generation.text)

@@ -7,7 +7,7 @@ from typing import NamedTuple, Self
 
 from structured.automata.byte_automaton import accepts_text
 from structured.decoding.generate import compiled_type, stream
-from structured.decoding.prompt_tokens import Healed, begun_index, common_beginning, heal
+from structured.decoding.prompt_tokens import HealedPrompt, common_beginning, heal, prefixed_index
 from structured.decoding.requests import Generation, Request, thinking_index
 from structured.decoding.sampling import Sampler
 from structured.decoding.strategy import Search
@@ -77,35 +77,35 @@ class GuidedTask(Task):
         start = self.attempt_start(index, healed, max_tokens)
         return GuidedItem(self, document, max_tokens, index=index, whole_start=start, next_start=start)
 
-    def healed(self, conversation: Conversation, index: Index) -> Healed:
+    def healed(self, conversation: Conversation, index: Index) -> HealedPrompt:
         """Return the prompt for a conversation, healed for the answers of an index."""
         return self._healed(calls.encode(self.model, self.prompt(conversation)), index)
 
-    def _healed(self, token_ids: list[int], index: Index) -> Healed:
+    def _healed(self, token_ids: list[int], index: Index) -> HealedPrompt:
         if not self.thinking_tokens and not self.model.has_chat_template:
             return heal(token_ids, index)
-        return Healed(token_ids)
+        return HealedPrompt(token_ids)
 
     @staticmethod
     def attempt_start(
-        index: Index, healed: Healed, max_tokens: int, kept_answer: KeptAnswer | None = None
+        index: Index, healed: HealedPrompt, max_tokens: int, kept_answer: KeptAnswer | None = None
     ) -> "AttemptStart":
         """Return the start of an attempt; tokens that healing removed from the prompt do not count as the answer's."""
-        guide = Guide(begun_index(index, healed.begun), max_tokens=max_tokens + healed.taken_back)
+        guide = Guide(prefixed_index(index, healed.required_prefix), max_tokens=max_tokens + healed.removed_tokens)
         return AttemptStart(healed, guide, kept_answer)
 
     def request(self, item: "GuidedItem", sampler: Sampler, attempt: int, shared: Sequence[int]) -> Request:
         """Return what is to be written for a document; most prompts of the batch begin with `shared` tokens."""
         healed, guide, _ = item.next_start
         return Request(
-            healed.prompt,
+            healed.token_ids,
             guide.copy(),
             sampler.generator(item.position, attempt),
-            len(common_beginning([shared, healed.prompt])),
+            len(common_beginning([shared, healed.token_ids])),
             None if self._thinking_guide is None else self._thinking_guide.copy(),
-            len(healed.begun),
+            len(healed.required_prefix),
             self.options["repetition"],
-            healed.taken_back,
+            healed.removed_tokens,
             self.alternatives,
         )
 
@@ -167,7 +167,7 @@ class AttemptStart(NamedTuple):
         kept_answer: What is kept of an earlier answer; None if all is written again.
     """
 
-    healed: Healed
+    healed: HealedPrompt
     guide: Guide
     kept_answer: KeptAnswer | None
 
@@ -189,7 +189,7 @@ class GuidedItem(Item):
     @property
     def prompt_tokens(self) -> int:
         """The tokens of its prompt in this attempt, as it was before it was healed."""
-        return len(self.next_start.healed.prompt) + self.next_start.healed.taken_back
+        return len(self.next_start.healed.token_ids) + self.next_start.healed.removed_tokens
 
     @property
     def kept_answer(self) -> KeptAnswer | None:

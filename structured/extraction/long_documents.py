@@ -7,6 +7,7 @@ the tokens of a chunk. A chunk whose answer had to be shortened is split again, 
 from collections import deque
 from dataclasses import dataclass, field, replace
 
+from structured.decoding.requests import Diagnostics, Generation, ServerReport
 from structured.errors import BudgetError, NotStatedError, PromptError
 from structured.extraction.documents.chunks import Chunk, Chunking, TokenCounter, chunks
 from structured.extraction.documents.document import DocumentLike
@@ -157,6 +158,12 @@ class LongDocument(Pending):
         if len(self._part_answers) == 1:
             return self._last_text
         return self.task.output_type.from_data(merged.data)
+
+    def generation(self, text: str) -> Generation:
+        """Return the merged answer as a generation, with the marks of those about the chunks, and without tokens."""
+        cost = ServerReport(tokens=self.usage.sampled_tokens + self.usage.forced_tokens)
+        diagnostics = Diagnostics(repetitions=len(self.repeated_fields))
+        return Generation(text, (), 0.0, self.is_shortened, diagnostics=diagnostics, served=cost)
 
     def _begin_pass(self) -> None:
         """Queue the chunks of a pass. Each pass has smaller chunks, down to a half, so that they are cut elsewhere."""

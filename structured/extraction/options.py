@@ -316,7 +316,7 @@ def warn_of_search(sampler: Sampler, options: Options) -> None:
     """Warn of options that were chosen where they do nothing; a seed counts where an answer may be sampled again."""
     retries = options.get("retries", DEFAULTS["retries"])
     exception = ", unless validators reject an answer and it is sampled again" if retries else ""
-    unused = [name for name in sampler.idle if name != "seed" or not retries]
+    unused = [name for name in sampler.unused_fields if name != "seed" or not retries]
     why = f"at temperature 0, where the likeliest token is taken{exception}"
     _warn(unused, why, "Set a temperature, such as 0.7,")
     if retries < MIN_RETRIES_OF_TOLD:

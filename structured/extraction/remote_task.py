@@ -10,7 +10,7 @@ from threading import Event, Thread
 from time import perf_counter
 
 from structured.decoding.repetition import Repetition
-from structured.decoding.requests import Diagnostics, Generation, SampledToken, Served
+from structured.decoding.requests import Diagnostics, Generation, SampledToken, ServerReport
 from structured.decoding.strategy import Search, grouped
 from structured.errors import ServerError, StructuredError
 from structured.errors.values import shown
@@ -66,7 +66,7 @@ def _is_known(model: RemoteModel, repetition: object) -> bool:
 def _refuse_for_form(model: RemoteModel, options: Options, search: Search) -> None:
     """Raise ValueError for options that one kind of server does not know."""
     api = model.api
-    unknown = [name for name in search.sampler.chosen if name not in api.sampling_options]
+    unknown = [name for name in search.sampler.changed_fields if name not in api.sampling_options]
     if unknown:
         raise ValueError(f"{api.server} does not know {' and '.join(unknown)}. Leave what it does not know out.")
     if search.samples > 1 and not search.method.vote and not api.tells_probabilities:
@@ -149,7 +149,7 @@ def _generation(answer: ServerAnswer, seconds: float) -> Generation:
         diagnostics=Diagnostics(
             repetitions=int(answer.repetitive), tokens=tokens, seconds=seconds, seconds_in_model=seconds
         ),
-        served=Served(answer.prompt_tokens, answer.written_tokens, answer.fault),
+        served=ServerReport(answer.prompt_tokens, answer.written_tokens, answer.fault),
     )
 
 
@@ -198,7 +198,7 @@ class RemoteTask(Task):
     def request(self, item: "RemoteItem", search: Search, attempt: int) -> ServerRequest:
         """Return what is asked for a document."""
         sampler = search.sampler
-        sampling: dict[str, float] = {name: getattr(sampler, name) for name in sampler.chosen if name != "seed"}
+        sampling: dict[str, float] = {name: getattr(sampler, name) for name in sampler.changed_fields if name != "seed"}
         sampling["temperature"] = sampler.temperature
         if sampler.seed is not None and sampler.temperature > 0:
             sampling["seed"] = int(sampler.generator(item.position, attempt).integers(2**31))

@@ -334,7 +334,7 @@ class Run:
             _fail(document, document.rejection(remedy=remedy), state)
             return
         document.is_done = True
-        answer = Answer(text, value, (), evidence=merged.evidence)
+        answer = Answer(text, value, [document.generation(text)], evidence=merged.evidence)
         result = result_of(document, answer, self.options, merged.conflicts)
         state.add_result(document, result, shortened=document.is_shortened, repeated_fields=document.repeated_fields)
 

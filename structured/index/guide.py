@@ -48,7 +48,7 @@ class Guide:
         """
         return unpack(self.mask(), width)
 
-    def ample_mask(self) -> Mask:
+    def mask_without_budget(self) -> Mask:
         """Return the tokens that may come next if enough are left; a row of the index's table, unless that is full."""
         return self.index.canonical_mask(self.state)
 

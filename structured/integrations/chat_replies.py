@@ -18,7 +18,7 @@ from operator import attrgetter
 from textwrap import indent
 from typing import Any
 
-from structured.decoding.requests import Generation, Served
+from structured.decoding.requests import Generation
 from structured.extraction.extractor import Extractor
 from structured.extraction.prompts import TextOrChat
 from structured.extraction.stream import Stream
@@ -131,10 +131,7 @@ class Reply:
     @property
     def generation(self) -> Generation:
         """The text that the model wrote; without tokens, if it was merged from those about the chunks of a document."""
-        if self.result.generations:
-            return self.result.generations[0]
-        cost = self.result.usage.sampled_tokens + self.result.usage.forced_tokens
-        return Generation(self.text, (), 0.0, shortened=False, served=Served(tokens=cost))
+        return self.result.generations[0]
 
     @property
     def is_cut_short(self) -> bool:

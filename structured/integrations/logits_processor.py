@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from structured.decoding.device_masks import DeviceMasks, apply_masks
 from structured.decoding.generate import compile_type
-from structured.decoding.prompt_lookup import Source
-from structured.decoding.repetition import MAX_LOOKED_AT, repeated_by
+from structured.decoding.prompt_lookup import PromptText
+from structured.decoding.repetition import MAX_SEARCHED, repeated_by
 from structured.errors import (
     Attempt,
     BatchError,
@@ -184,7 +184,7 @@ class GuidedLogitsProcessor(Generic[T]):
             return False
         if row not in self._prompt_texts:
             prompt: list[int] = cast("torch.Tensor", self._prompts)[row].tolist()
-            self._prompt_texts[row] = Source.of(prompt, self.index.vocabulary).text
+            self._prompt_texts[row] = PromptText.from_tokens(prompt, self.index.vocabulary).text
         return repeated not in self._prompt_texts[row]
 
     def texts(self, sequences: "torch.Tensor") -> list[str]:
@@ -316,7 +316,7 @@ class _TextState:
         except ValueError:
             return _TextState(None, is_invalid=True)
         written = self.written + (twin.index.vocabulary.tokens[token_id] or b"")
-        return _TextState(twin, written[-MAX_LOOKED_AT:])
+        return _TextState(twin, written[-MAX_SEARCHED:])
 
 
 def _digests(answer: NDArray[np.int64]) -> tuple[bytes, bytes]:

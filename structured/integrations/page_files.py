@@ -26,7 +26,7 @@ from structured.errors.values import counted, message
 from structured.extraction.documents.files import PageImage
 from structured.extraction.documents.plain_text import Content
 from structured.integrations.ocr import Image, PageText, Rectangle, Word, recognise
-from structured.results.evidence import Box, Layout
+from structured.results.evidence import Box, PageLayout
 
 if TYPE_CHECKING:
     import PIL.Image
@@ -272,7 +272,7 @@ def _content(path: Path, pages: Sequence[PageText]) -> Content:
         for number, (start, page) in enumerate(zip(content.pages, pages, strict=True), 1)
         for word in page.words
     )
-    return content._replace(layout=Layout(words, _sha256(path)))
+    return content._replace(layout=PageLayout(words, _sha256(path)))
 
 
 def _sha256(path: Path) -> str:

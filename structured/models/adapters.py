@@ -140,7 +140,7 @@ def read_adapter(path: Path, *, model_type: str, heads: Heads) -> dict[str, LowR
     for matrix, (a, b) in _pairs(path, tensors, r"(.+)\.weight\.lora_([ab])").items():
         renamed = _renamed(path, matrix, r"blk\.(\d+)\.(.+)", "model.layers.{}.{}", _PEFT_NAMES)
         product = LowRank(a, b, alpha / len(a) if alpha else 1.0)
-        adapter[renamed] = _permuted(product, matrix, heads, back=True) if name in PERMUTED else product
+        adapter[renamed] = _permuted(product, matrix, heads, to_transformers=True) if name in PERMUTED else product
     return adapter
 
 
@@ -249,7 +249,7 @@ def _renamed(path: Path, name: str, form: str, other: str, names: Mapping[str, s
     return other.format(match[1], names[match[2]])
 
 
-def _permuted(product: LowRank, matrix: str, heads: Heads, *, back: bool = False) -> LowRank:
+def _permuted(product: LowRank, matrix: str, heads: Heads, *, to_transformers: bool = False) -> LowRank:
     """Return a product for queries or keys with its rows in the order of GGUF, or back in that of transformers.
 
     The numbers of a head are rotated in pairs: transformers has all first numbers before all second ones, GGUF pair by
@@ -261,7 +261,7 @@ def _permuted(product: LowRank, matrix: str, heads: Heads, *, back: bool = False
     pairs, rest = divmod(len(product.b), 2 * count)
     if rest:
         raise ModelError(f"The adapter has {len(product.b)} rows for {matrix}, which are not those of {count} heads.")
-    sizes = (count, pairs, 2) if back else (count, 2, pairs)
+    sizes = (count, pairs, 2) if to_transformers else (count, 2, pairs)
     return replace(product, b=product.b.reshape(*sizes, product.b.shape[1]).swapaxes(1, 2).reshape(product.b.shape))
 
 

@@ -37,10 +37,10 @@ class TextCache(Protocol):
     def nbytes(self) -> int:
         """Its memory in bytes."""
 
-    def before(self, token_ids: Sequence[Sequence[int]], window: int = 0) -> dict[str, Any]:
+    def forward_inputs(self, token_ids: Sequence[Sequence[int]], window: int = 0) -> dict[str, Any]:
         """Return the inputs of the forward pass; up to `window` of the new tokens of each text may be rolled back."""
 
-    def become(self, other: Self, rows: int) -> None:
+    def fill(self, other: Self, rows: int) -> None:
         """Replace the content by copies of the only row of another cache, which stays unchanged."""
 
     def select(self, rows: Sequence[int]) -> None:
@@ -59,9 +59,15 @@ class PaddedCache:
     pads_behind = False
 
     def __init__(
-        self, model: "PreTrainedModel", rows: int, accepts: frozenset[str], cache_name: str, *, attends: bool
+        self,
+        model: "PreTrainedModel",
+        rows: int,
+        parameter_names: frozenset[str],
+        cache_name: str,
+        *,
+        has_attention: bool,
     ) -> None:
-        """Begin texts of a model, whose forward pass accepts arguments of these names, and the cache by one of them."""
+        """Begin texts of a model, whose forward pass has parameters of these names, one of them for the cache."""
         import torch
         from transformers.cache_utils import DynamicCache, DynamicLayer, LinearAttentionLayer
 
@@ -69,8 +75,8 @@ class PaddedCache:
         kinds = set(map(type, self.cache.layers))
         self.is_ragged = kinds <= {DynamicLayer}  # all keys and values are kept, so that padding may be anywhere
         self.can_join = kinds <= {DynamicLayer, LinearAttentionLayer}  # which can be padded in front afterwards
-        self.accepts, self.cache_name, self.attends = accepts, cache_name, attends
-        self.seen = torch.zeros((rows, 0), dtype=torch.long, device=model.device)
+        self.parameter_names, self.cache_name, self.has_attention = parameter_names, cache_name, has_attention
+        self.token_mask = torch.zeros((rows, 0), dtype=torch.long, device=model.device)
         """Which places hold a token, and which are padding; shape (texts, places)."""
 
     @property
@@ -83,27 +89,27 @@ class PaddedCache:
             tensors += [getattr(layer, "keys", None), getattr(layer, "values", None)]
         return sum(tensor.nbytes for tensor in tensors if tensor is not None)
 
-    def before(self, token_ids: Sequence[Sequence[int]], window: int = 0) -> dict[str, Any]:  # noqa: ARG002  none is
+    def forward_inputs(self, token_ids: Sequence[Sequence[int]], window: int = 0) -> dict[str, Any]:  # noqa: ARG002  none is
         """Pad the new tokens of each text, and return the inputs of the forward pass."""
         import torch
 
-        device = self.seen.device
+        device = self.token_mask.device
         width = max(map(len, token_ids))
         rows = [[0] * (width - len(new)) + list(new) for new in token_ids]
-        seen = [[0] * (width - len(new)) + [1] * len(new) for new in token_ids]
-        self.seen = torch.cat([self.seen, on_device(seen, device)], dim=1)
+        new_mask = [[0] * (width - len(new)) + [1] * len(new) for new in token_ids]
+        self.token_mask = torch.cat([self.token_mask, on_device(new_mask, device)], dim=1)
         arguments: dict[str, Any] = {"input_ids": on_device(rows, device), self.cache_name: self.cache}
         # Without attention, earlier places do not count.
-        arguments["attention_mask"] = self.seen if self.attends else self.seen[:, -width:]
-        if "position_ids" in self.accepts:
-            arguments["position_ids"] = (self.seen.cumsum(dim=1) - 1).clamp(min=0)[:, -width:]
+        arguments["attention_mask"] = self.token_mask if self.has_attention else self.token_mask[:, -width:]
+        if "position_ids" in self.parameter_names:
+            arguments["position_ids"] = (self.token_mask.cumsum(dim=1) - 1).clamp(min=0)[:, -width:]
         return arguments
 
-    def become(self, other: Self, rows: int) -> None:
+    def fill(self, other: Self, rows: int) -> None:
         """Replace the content by copies of the only row of another cache."""
         import torch
 
-        self.cache, self.seen = copy.deepcopy(other.cache), other.seen.repeat(rows, 1)
+        self.cache, self.token_mask = copy.deepcopy(other.cache), other.token_mask.repeat(rows, 1)
         if rows > 1:
             self.cache.reorder_cache(torch.zeros(rows, dtype=torch.long))
 
@@ -112,10 +118,10 @@ class PaddedCache:
         import torch
 
         self.cache.reorder_cache(torch.tensor(rows, dtype=torch.long))  # hybrid caches have no other way to select
-        self.seen = self.seen[list(rows)]
-        places = int(self.seen.argmax(dim=1).min())
-        if places * 8 > self.seen.shape[1] and self.is_ragged:
-            self.seen = self.seen[:, places:]
+        self.token_mask = self.token_mask[list(rows)]
+        places = int(self.token_mask.argmax(dim=1).min())
+        if places * 8 > self.token_mask.shape[1] and self.is_ragged:
+            self.token_mask = self.token_mask[:, places:]
             for layer in self.cache.layers:
                 layer.keys, layer.values = layer.keys[..., places:, :], layer.values[..., places:, :]
 
@@ -131,7 +137,7 @@ class PaddedCache:
             else:  # shape (texts, heads, places, width)
                 mine.keys = _joined(mine.keys, theirs.keys, -2)
                 mine.values = _joined(mine.values, theirs.values, -2)
-        self.seen = _joined(self.seen, other.seen, -1)
+        self.token_mask = _joined(self.token_mask, other.token_mask, -1)
 
 
 def _joined(first: "torch.Tensor", second: "torch.Tensor", places: int) -> "torch.Tensor":

@@ -32,7 +32,7 @@ WEIGHTS = "model.safetensors"
 MAX_PREFIX_BYTES = 1 << 25
 """The memory of the caches of prefixes, some thirty of a common length. The last one is kept even if it is larger."""
 
-MAX_TOGETHER = 16
+MAX_JOINT_TOKENS = 16
 """New tokens of each text up to which those of several attend at once; with more, padding takes more than it saves."""
 
 Layer: TypeAlias = Mapping[str, Floats]
@@ -41,7 +41,7 @@ Layer: TypeAlias = Mapping[str, Floats]
 LayerValues: TypeAlias = list[list[Floats]]
 """The arrays that each layer keeps of the tokens of texts."""
 
-TOGETHER = {
+FUSED_WEIGHTS = {
     "self_attn.qkv_proj": ("self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"),
     "self_attn.qk_layernorm": ("self_attn.q_layernorm", "self_attn.k_layernorm"),
     "feed_forward.w13": ("feed_forward.w1", "feed_forward.w3"),
@@ -52,7 +52,7 @@ KERNEL = "conv.conv"
 """The kernel of a layer's convolution, with the row of the token itself last; layers without one attend."""
 
 
-class Column(NamedTuple):
+class TokenColumn(NamedTuple):
     """The texts and places of new tokens."""
 
     slots: NDArray[np.intp]
@@ -61,7 +61,7 @@ class Column(NamedTuple):
     """The place of each token in its text."""
     starts: NDArray[np.intp]
     """The first token of each text, and the end of the last text."""
-    among: slice | NDArray[np.intp] = slice(None)
+    token_indices: slice | NDArray[np.intp] = slice(None)
     """Where the tokens are among those that the layer reads."""
 
     @classmethod
@@ -110,48 +110,50 @@ class Lfm2:
         if (batch.lengths + counts).max() > self.context_length:
             raise ValueError(f"A text is longer than the {self.context_length:,} tokens of the context.")
         batch.grow(counts)
-        column = Column.of(counts, batch)
+        column = TokenColumn.of(counts, batch)
         states = self.embedding[np.concatenate([np.asarray(new, dtype=np.intp) for new in token_ids])]
         ends = column.ends(window)
         for layer, kept in zip(self.layers, batch.layers, strict=True):
             asked = ends if layer is self.layers[-1] else column
-            normed = self._normed(states, layer["operator_norm"])
-            mix = _convolved if KERNEL in layer else self._attended
-            states = states[asked.among] + mix(layer, normed, kept, column, asked)
-            states = states + _fed(layer, self._normed(states, layer["ffn_norm"]))
+            normed = self._normalise(states, layer["operator_norm"])
+            mix = _convolve if KERNEL in layer else self._attend
+            states = states[asked.token_indices] + mix(layer, normed, kept, column, asked)
+            states = states + _feed_forward(layer, self._normalise(states, layer["ffn_norm"]))
         batch.lengths = batch.lengths + np.asarray(counts)
-        logits: Floats = self._normed(states, self.last_norm) @ self.logits_weights
+        logits: Floats = self._normalise(states, self.last_norm) @ self.logits_weights
         return logits.reshape(len(counts), window + 1, -1)
 
-    def _normed(self, states: Floats, weight: Floats) -> Floats:
+    def _normalise(self, states: Floats, weight: Floats) -> Floats:
         """Divide states by their root mean square."""
         squares = np.einsum("...i,...i->...", states, states)[..., None]
         normed: Floats = states * (weight / np.sqrt(squares / np.float32(states.shape[-1]) + self.epsilon))
         return normed
 
-    def _attended(self, layer: Layer, states: Floats, kept: list[Floats], column: Column, asked: Column) -> Floats:
+    def _attend(
+        self, layer: Layer, states: Floats, kept: list[Floats], column: TokenColumn, asked: TokenColumn
+    ) -> Floats:
         """Attend from the tokens asked for to those before them in their texts; keep the keys and values of all."""
         heads = (states @ layer["self_attn.qkv_proj"]).reshape(len(states), 3, self.heads, -1)
         cosines, sines = (table[column.places, None, None] for table in (self.cosines, self.sines))
         weights = layer["self_attn.qk_layernorm"].reshape(2, 1, -1)
-        rotated = _rotated(self._normed(heads[:, :2], weights), cosines, sines)
+        rotated = _rotate(self._normalise(heads[:, :2], weights), cosines, sines)
         keys, values = kept
         keys[column.slots, :, column.places] = rotated[:, 1]
         values[column.slots, :, column.places] = heads[:, 2]
-        queries = rotated[asked.among, 0] * np.float32(heads.shape[-1] ** -0.5)
+        queries = rotated[asked.token_indices, 0] * np.float32(heads.shape[-1] ** -0.5)
         attended = np.empty_like(queries)
         counts = np.diff(asked.starts)
-        if len(counts) > 1 and counts.max() <= MAX_TOGETHER:
+        if len(counts) > 1 and counts.max() <= MAX_JOINT_TOKENS:
             _attend_together(attended, queries, keys, values, asked)
         else:
             for start, end in itertools.pairwise(asked.starts.tolist()):
                 slot, length = asked.slots[start], int(asked.places[end - 1]) + 1
                 alone = queries[start:end].swapaxes(0, 1), keys[slot, :, :length], values[slot, :, :length]
-                attended[start:end] = _mixed(*alone, asked.places[start:end]).swapaxes(0, 1)
+                attended[start:end] = _attention(*alone, asked.places[start:end]).swapaxes(0, 1)
         return attended.reshape(len(queries), -1) @ layer["self_attn.out_proj"]
 
 
-def _attend_together(out: Floats, queries: Floats, keys: Floats, values: Floats, column: Column) -> None:
+def _attend_together(out: Floats, queries: Floats, keys: Floats, values: Floats, column: TokenColumn) -> None:
     """Attend from the few new tokens of all texts at once, padded to one number and one length; empty slots as well."""
     slots, places, starts, _ = column
     counts = np.diff(starts)
@@ -162,10 +164,10 @@ def _attend_together(out: Floats, queries: Floats, keys: Floats, values: Floats,
     last = np.zeros(padded.shape[:2], dtype=np.intp)
     last[slots, nth] = places
     before = keys[:used, :, :length], values[:used, :, :length]
-    out[...] = _mixed(padded.swapaxes(1, 2), *before, last[:, None])[slots, :, nth]
+    out[...] = _attention(padded.swapaxes(1, 2), *before, last[:, None])[slots, :, nth]
 
 
-def _mixed(queries: Floats, keys: Floats, values: Floats, places: NDArray[np.intp]) -> Floats:
+def _attention(queries: Floats, keys: Floats, values: Floats, places: NDArray[np.intp]) -> Floats:
     """Mix the values of the tokens of a text by the softmax of keys and queries, except those after each place.
 
     Shapes, after those of texts and heads: (new, width), (length, width), (length, width), (new,).
@@ -178,7 +180,7 @@ def _mixed(queries: Floats, keys: Floats, values: Floats, places: NDArray[np.int
     return mixed
 
 
-def _fed(layer: Layer, states: Floats) -> Floats:
+def _feed_forward(layer: Layer, states: Floats) -> Floats:
     """Pass each token through the gated feed-forward network (Shazeer, "GLU Variants Improve Transformer", 2020)."""
     gate, up = np.split(states @ layer["feed_forward.w13"], 2, axis=1)
     with np.errstate(over="ignore"):  # where a gate is closed, far below zero
@@ -190,18 +192,18 @@ def _fed(layer: Layer, states: Floats) -> Floats:
     return out
 
 
-def _convolved(layer: Layer, states: Floats, kept: list[Floats], column: Column, asked: Column) -> Floats:
+def _convolve(layer: Layer, states: Floats, kept: list[Floats], column: TokenColumn, asked: TokenColumn) -> Floats:
     """Mix the tokens asked for with the few before them in their texts; keep the gated inputs of all."""
     gate_in, gate_out, inputs = np.split(states @ layer["conv.in_proj"], 3, axis=1)
     (gated,) = kept
     kernel = layer[KERNEL]
     gated[column.slots, column.places + len(kernel) - 1] = gate_in * inputs
     mixed = sum(weight * gated[asked.slots, asked.places + offset] for offset, weight in enumerate(kernel))
-    out: Floats = (gate_out[asked.among] * mixed) @ layer["conv.out_proj"]
+    out: Floats = (gate_out[asked.token_indices] * mixed) @ layer["conv.out_proj"]
     return out
 
 
-def _rotated(states: Floats, cosines: Floats, sines: Floats) -> Floats:
+def _rotate(states: Floats, cosines: Floats, sines: Floats) -> Floats:
     """Rotate queries or keys by their places (Su et al., "RoFormer", 2021), the two halves as pairs."""
     left, right = np.split(states, 2, axis=-1)
     return np.concatenate([left * cosines - right * sines, right * cosines + left * sines], axis=-1)
@@ -210,7 +212,7 @@ def _rotated(states: Floats, cosines: Floats, sines: Floats) -> Floats:
 def _layer(weights: Mapping[str, Floats], number: int) -> Layer:
     prefix = f"model.layers.{number}."
     layer = {name.removeprefix(prefix).removesuffix(".weight"): weights[name] for name in weights if prefix in name}
-    for name, parts in TOGETHER.items():
+    for name, parts in FUSED_WEIGHTS.items():
         if parts[0] in layer:
             layer[name] = np.concatenate([layer.pop(part) for part in parts])
     return {name: np.ascontiguousarray((part[:, 0] if part.ndim > 2 else part).T) for name, part in layer.items()}
@@ -248,9 +250,9 @@ class Lfm2Batch(DecodingBatch):
         self.lengths = np.zeros(rows, dtype=np.intp)
         self.slots = np.arange(rows)
         hidden, places = network.embedding.shape[1], network.margin
-        one, many = (rows, places, hidden), (rows, network.heads, places, hidden // network.heads)
-        shapes = ([one] if KERNEL in layer else [many, many] for layer in network.layers)
-        self.layers: LayerValues = [[np.zeros(shape, dtype=np.float32) for shape in listed] for listed in shapes]
+        convolved, attended = (rows, places, hidden), (rows, network.heads, places, hidden // network.heads)
+        shapes = ([convolved] if KERNEL in layer else [attended, attended] for layer in network.layers)
+        self.layers: LayerValues = [[np.zeros(shape, dtype=np.float32) for shape in each] for each in shapes]
 
     @property
     def room(self) -> tuple[int, int]:
@@ -309,7 +311,7 @@ class Lfm2Batch(DecodingBatch):
         """Move the texts to the first slots of new arrays, which have so many slots and places."""
         used, old = self.network.margin + int(self.lengths.max(initial=0)), self.layers
         shapes = ([(slots, *array.shape[1:-2], places, array.shape[-1]) for array in arrays] for arrays in old)
-        self.layers = [[np.zeros(shape, dtype=np.float32) for shape in listed] for listed in shapes]
+        self.layers = [[np.zeros(shape, dtype=np.float32) for shape in each] for each in shapes]
         _copy_slots(self.layers, range(len(self.slots)), old, self.slots, used)
         self.slots = np.arange(len(self.slots))
 

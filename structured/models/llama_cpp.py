@@ -63,7 +63,7 @@ class LlamaContext:
         params = type(llama.context_params).from_buffer_copy(llama.context_params)
         params.n_ctx, params.n_seq_max, params.kv_unified, params.embeddings = tokens, MAX_SEQUENCES, True, False
         params.n_batch = params.n_ubatch = TOKENS_AT_ONCE
-        self.is_quick = (
+        self.has_bf16_cache = (
             tokens <= SHORT_CONTEXT
             and (params.type_k, params.type_v) == (F16, F16)
             and params.flash_attn_type == self._library.LLAMA_FLASH_ATTN_TYPE_AUTO
@@ -71,7 +71,7 @@ class LlamaContext:
             and b"AVX512_BF16 = 1" in self._library.llama_print_system_info()
         )
         """Whether the cache is in BF16, so that some tokens more in a pass cost little."""
-        if self.is_quick:
+        if self.has_bf16_cache:
             params.type_k = params.type_v = BF16
         self._context = self._library.llama_init_from_model(llama.model, params)
         if not self._context:
@@ -90,7 +90,7 @@ class LlamaContext:
         self.width: int = self._library.llama_vocab_n_tokens(self._library.llama_model_get_vocab(llama.model))
         """The number of logits."""
         self._free = list(range(MAX_SEQUENCES))
-        self.abandoned: deque[list[int]] = deque()
+        self.abandoned_sequences: deque[list[int]] = deque()
         """Sequences to forget, to which the garbage collector may add at any time."""
         self._prefixes: dict[tuple[int, ...], int] = {}
         """The sequences of prefixes, the last used at the end."""
@@ -102,12 +102,12 @@ class LlamaContext:
             sequences = self._take(count)
             if prefix:
                 try:
-                    source = self._prefix(tuple(prefix))
+                    prefix_sequence = self._prefix(tuple(prefix))
                 except BaseException:  # Ctrl-C, too
                     self.release(sequences)
                     raise
                 for sequence in sequences:
-                    self._library.llama_memory_seq_cp(self._memory, source, sequence, -1, -1)
+                    self._library.llama_memory_seq_cp(self._memory, prefix_sequence, sequence, -1, -1)
             return sequences
 
     def copies(self, sequences: Sequence[int]) -> list[int]:
@@ -141,17 +141,17 @@ class LlamaContext:
         """
         counts = np.array([len(new) for new in token_ids])
         rows = np.repeat(np.arange(len(counts)), counts)
-        within = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
+        offsets = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
         tokens = np.concatenate([np.asarray(new, dtype=np.int32) for new in token_ids])
-        positions = (np.asarray(lengths)[rows] + within).astype(np.int32)
-        numbers = np.asarray(sequences, dtype=np.int32)[rows]
-        places = window - (counts[rows] - 1 - within)  # in the window, or negative
+        positions = (np.asarray(lengths)[rows] + offsets).astype(np.int32)
+        sequence_ids = np.asarray(sequences, dtype=np.int32)[rows]
+        places = window - (counts[rows] - 1 - offsets)  # in the window, or negative
         logits = np.zeros((len(counts), window + 1, self.width), dtype=np.float32)
         with self._lock:
             for first in range(0, len(rows), self.tokens_at_once):
                 part = slice(first, first + self.tokens_at_once)
                 scored = places[part] >= 0
-                scores = self._decode(tokens[part], positions[part], numbers[part], scored)
+                scores = self._decode(tokens[part], positions[part], sequence_ids[part], scored)
                 logits[rows[part][scored], places[part][scored]] = scores
         return logits
 
@@ -159,7 +159,7 @@ class LlamaContext:
         """Run some tokens, and return the logits after those to score, which the next call overwrites."""
         if not self._llama.model:
             raise ModelError(f"{self.name} was closed. Load it again.")
-        self._release_abandoned()
+        self._release_abandoned_sequences()
         ones, flags = np.ones(len(tokens), dtype=np.int32), scored.astype(np.int8)
         lists = sequences.ctypes.data + sequences.itemsize * np.arange(len(tokens), dtype=np.uintp)
         integers = ctypes.POINTER(ctypes.c_int32)
@@ -190,7 +190,7 @@ class LlamaContext:
 
     def _take(self, count: int) -> list[int]:
         """Return the numbers of empty sequences; prefixes are dropped if there are too few."""
-        self._release_abandoned()
+        self._release_abandoned_sequences()
         while len(self._free) < count and self._prefixes:
             self._drop_prefix()
         if len(self._free) < count:
@@ -213,15 +213,15 @@ class LlamaContext:
         self._prefixes[token_ids] = prefix
         return prefix
 
-    def _release_abandoned(self) -> None:
-        while self.abandoned:
-            self.release(self.abandoned.popleft())
+    def _release_abandoned_sequences(self) -> None:
+        while self.abandoned_sequences:
+            self.release(self.abandoned_sequences.popleft())
 
     def _drop_prefix(self) -> None:
         self.release([self._prefixes.pop(next(iter(self._prefixes)))])
 
 
-CPU_PASS_COST, QUICK_PASS_COST, GPU_PASS_COST = 1.0, 8.0, 64.0
+CPU_PASS_COST, BF16_PASS_COST, GPU_PASS_COST = 1.0, 8.0, 64.0
 """Tokens that take as long as the fixed part of a pass, roughly: on a CPU 0.6, measured; with a cache of BF16, where
 answers were quickest; on a GPU a guess."""
 
@@ -338,7 +338,7 @@ class LlamaCppModel(LanguageModel):
         is_recurrent = library.llama_model_is_recurrent(llama.model) or library.llama_model_is_hybrid(llama.model)
         slides = library.llama_model_n_swa(llama.model) > 0 and not llama.context_params.swa_full
         self.can_roll_back = not is_recurrent and not slides
-        self.pass_cost = GPU_PASS_COST if on_gpu else QUICK_PASS_COST if self.context.is_quick else CPU_PASS_COST
+        self.pass_cost = GPU_PASS_COST if on_gpu else BF16_PASS_COST if self.context.has_bf16_cache else CPU_PASS_COST
         last_layer = self.context.width * library.llama_model_n_embd(llama.model)
         self.logits_cost = last_layer / max(library.llama_model_n_params(llama.model) - last_layer, 1)
 
@@ -372,7 +372,7 @@ class LlamaCppBatch(DecodingBatch):
         """The number of each text in the context; the list is only changed in place."""
         self.lengths = [len(prefix)] * rows
         """The tokens of each text that have been read."""
-        weakref.finalize(self, context.abandoned.append, self.sequences).atexit = False
+        weakref.finalize(self, context.abandoned_sequences.append, self.sequences).atexit = False
 
     def forward(self, token_ids: Sequence[Sequence[int]], *, window: int = 0) -> Float32:
         """Append tokens to each text, and return the logits after them. Empty after an OutOfMemoryError."""

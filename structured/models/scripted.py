@@ -26,10 +26,10 @@ SCORE = 100.0
 
 WHITESPACE = b" \t\n\r"
 
-FREE = WHITESPACE + b'{}[],:"'
+LOOSE_BYTES = WHITESPACE + b'{}[],:"'
 """Bytes that may have whitespace beside them."""
 
-ANSWER = b"\n\nassistant:"
+ANSWER_HEADING = b"\n\nassistant:"
 """The text between a prompt and its answer, which no JSON contains."""
 
 
@@ -127,7 +127,7 @@ class ScriptedModel(LanguageModel):
         """Return the token ids of a prompt; of messages, a paragraph for each."""
         if not isinstance(prompt, str):
             prompt = "\n\n".join(f"{message['role']}: {message['content']}" for message in prompt)
-        return super().encode(prompt + ANSWER.decode())
+        return super().encode(prompt + ANSWER_HEADING.decode())
 
     def prefill(
         self,
@@ -139,9 +139,9 @@ class ScriptedModel(LanguageModel):
         """Find the answer to each prompt; its beginning may be in the prompt already."""
         batch = ScriptedBatch(self.vocabulary, [])
         for token_ids in prompts:
-            prompt, _, begun = _spell(self.vocabulary, token_ids).rpartition(ANSWER)
-            batch.lines.append(_Line(self._answer(prompt.decode())))
-            batch.lines[-1].follow(begun)
+            prompt, _, answer = _spell(self.vocabulary, token_ids).rpartition(ANSWER_HEADING)
+            batch.scripts.append(_ScriptProgress(self._answer(prompt.decode())))
+            batch.scripts[-1].follow(answer)
         return batch, batch.scores()
 
     def _answer(self, prompt: str) -> bytes:
@@ -156,7 +156,7 @@ class ScriptedModel(LanguageModel):
 
 
 @dataclass(slots=True)
-class _Line:
+class _ScriptProgress:
     """A script, and the part of it that has been written."""
 
     script: bytes
@@ -196,7 +196,7 @@ class _Line:
     def _take(self, byte: bytes) -> bool:
         left = self.script[self.place :]
         gap = 0 if self.in_string else len(left) - len(left.lstrip(WHITESPACE))
-        is_free = self.in_string or self.written[-1:] in FREE or left[gap : gap + 1] in FREE
+        is_free = self.in_string or self.written[-1:] in LOOSE_BYTES or left[gap : gap + 1] in LOOSE_BYTES
         if not is_free and (byte in WHITESPACE) != bool(gap):
             return False
         if self.in_string or byte not in WHITESPACE:
@@ -217,31 +217,31 @@ class ScriptedBatch(DecodingBatch):
     is_ragged = True
     can_join = True
 
-    def __init__(self, vocabulary: Vocabulary, lines: list[_Line]) -> None:
+    def __init__(self, vocabulary: Vocabulary, scripts: list[_ScriptProgress]) -> None:
         self.vocabulary = vocabulary
-        self.lines = lines
+        self.scripts = scripts
 
     def forward(self, token_ids: Sequence[Sequence[int]], *, window: int = 0) -> NDArray[np.float32]:  # noqa: ARG002
         """Advance in each script."""
-        for line, new in zip(self.lines, token_ids, strict=True):
-            line.follow(_spell(self.vocabulary, new))
+        for progress, new in zip(self.scripts, token_ids, strict=True):
+            progress.follow(_spell(self.vocabulary, new))
         return self.scores()
 
     def select(self, rows: Sequence[int]) -> None:
         """Keep some of the texts."""
-        self.lines = [copy(self.lines[row]) for row in rows]
+        self.scripts = [copy(self.scripts[row]) for row in rows]
 
     def join(self, other: Self) -> None:
         """Append the texts of another batch."""
-        self.lines += other.lines
+        self.scripts += other.scripts
 
     def finish(self, row: int, token_ids: Sequence[int]) -> None:
         """Compare a finished text with its script. Raises ModelError if they differ."""
-        self.lines[row].follow(_spell(self.vocabulary, token_ids), to_end=True)
+        self.scripts[row].follow(_spell(self.vocabulary, token_ids), to_end=True)
 
     def pause(self, row: int, token_ids: Sequence[int]) -> None:
         """Compare unread tokens with the script, which may go on. Raises ModelError if they differ."""
-        copy(self.lines[row]).follow(_spell(self.vocabulary, token_ids))
+        copy(self.scripts[row]).follow(_spell(self.vocabulary, token_ids))
 
     def scores(self) -> NDArray[np.float32]:
         """Return the scores of the next token of each text, shape (texts, size of the vocabulary).
@@ -249,20 +249,20 @@ class ScriptedBatch(DecodingBatch):
         Tokens that leave the script get -inf. Whitespace that the script does not have is the last choice where it is
         allowed.
         """
-        scores = np.full((len(self.lines), self.vocabulary.size), -np.inf, dtype=np.float32)
-        for row, line in zip(scores, self.lines, strict=True):
-            if line.is_finished:
+        scores = np.full((len(self.scripts), self.vocabulary.size), -np.inf, dtype=np.float32)
+        for row, progress in zip(scores, self.scripts, strict=True):
+            if progress.is_finished:
                 row[list(self.vocabulary.end_token_ids)] = SCORE
-            next_bytes = line.next_bytes
-            for token_id in self._following(line):
+            next_bytes = progress.next_bytes
+            for token_id in self._following(progress):
                 token = self.vocabulary.tokens[token_id] or b""
                 row[token_id] = SCORE * len(token) if token[0] in next_bytes else len(token.strip(WHITESPACE))
         return scores
 
-    def _following(self, line: _Line) -> Iterator[int]:
+    def _following(self, progress: _ScriptProgress) -> Iterator[int]:
         """Yield the tokens that continue a script."""
         trie = self.vocabulary.trie
-        waiting = [(0, line)]
+        waiting = [(0, progress)]
         while waiting:
             node, before = waiting.pop()
             for byte in {*before.next_bytes, *(b"" if before.in_string else WHITESPACE)}:

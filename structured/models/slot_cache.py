@@ -15,6 +15,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self, cast
 
 import torch
+from torch.nn.attention.bias import causal_lower_right
+from torch.nn.functional import scaled_dot_product_attention
 from transformers.cache_utils import Cache, CacheLayerMixin, DynamicCache, DynamicLayer, LinearAttentionLayer
 
 from structured.models.kv_cache import on_device
@@ -26,17 +28,17 @@ ROUND = 64
 """Numbers of places are rounded up to multiples of it."""
 
 
-def has_slots(model: "PreTrainedModel", accepts: frozenset[str]) -> bool:
+def has_slots(model: "PreTrainedModel", parameter_names: frozenset[str]) -> bool:
     """Tell whether a model can be given slots: tokens have positions, and layers either attend to all or convolve.
 
-    `accepts` are the parameters of its forward pass. Transformers marks the models that can have a static cache, which
+    `parameter_names` are those of its forward pass. Transformers marks the models that can have a static cache, which
     chooses the places; other models compute the places themselves.
     """
     config = model.config.get_text_config(decoder=True)
     layers = DynamicCache(config=config).layers
     types = getattr(config, "layer_types", None) or [""] * len(layers)
     return (
-        "position_ids" in accepts
+        "position_ids" in parameter_names
         and bool(getattr(model, "_can_compile_fullgraph", False))
         and config._attn_implementation in {"sdpa", "eager"}  # noqa: SLF001  there is no public name
         and not getattr(config, "alibi", False)
@@ -46,6 +48,41 @@ def has_slots(model: "PreTrainedModel", accepts: frozenset[str]) -> bool:
             for layer, name in zip(layers, types, strict=True)
         )
     )
+
+
+class CausalMask(torch.Tensor):
+    """The mask of new tokens that each attend to all places before them, shape (1, 1, columns, places).
+
+    The kernels of CUDA for such a mask need only its shape: with a tensor of numbers, PyTorch excludes the fastest
+    kernel, and converts and pads the numbers again in each layer, or plans cuDNN's kernel anew for each length of the
+    text. Whatever else a model does with the mask is done with its numbers.
+    """
+
+    @classmethod
+    def of(cls, columns: int, places: int, device: torch.device) -> Self:
+        """Return the mask of the last `columns` of some places."""
+        numbers = torch.ones((1, 1, columns, places), dtype=torch.bool, device=device)
+        return numbers.tril_(places - columns).as_subclass(cls)
+
+    @classmethod
+    def __torch_function__(
+        cls,
+        func: Any,
+        types: Any,
+        args: tuple[Any, ...] = (),
+        kwargs: dict[str, Any] | None = None,
+    ) -> Any:
+        kwargs = kwargs or {}
+        if func is scaled_dot_product_attention and "attn_mask" in kwargs:
+            query, key, *_ = args
+            return func(*args, **{**kwargs, "attn_mask": causal_lower_right(query.shape[-2], key.shape[-2])})
+        with torch._C.DisableTorchFunctionSubclass():  # noqa: SLF001  as the documentation of torch advises
+            return func(*args, **kwargs)
+
+
+def has_causal_kernels(device: torch.device) -> bool:
+    """Tell whether PyTorch has kernels for a `CausalMask` on a device: for CUDA, not for ROCm, which has its name."""
+    return device.type == "cuda" and torch.version.cuda is not None
 
 
 class SlotCache:
@@ -60,8 +97,8 @@ class SlotCache:
         self.device = model.device
         self.lengths = [0] * rows
         """The tokens of each text."""
-        self.counts = [0] * rows
-        """Those of the last pass."""
+        self.new_counts = [0] * rows
+        """The new tokens of each text in the last pass."""
         self.window = 0
         """The tokens of each text that may be rolled back."""
         self.layers: list[Any] = [  # joined pair by pair, so of one kind each
@@ -70,20 +107,23 @@ class SlotCache:
         ]
         self.convolutions = [layer for layer in self.layers if isinstance(layer, ConvolutionSlots)]
         self.pads_behind = bool(self.convolutions)
-        self.used = self.start = 0
-        self.places: torch.Tensor | None = None
-        """The places of the new tokens, shape (texts, columns); None if all texts have the same, from `start` on."""
+        self.places_in_use = self.first_new_place = 0
+        self.places: tuple[torch.Tensor, torch.Tensor] | None = None
+        """The rows of the texts, shape (texts, 1), and the places of their new tokens, shape (texts, columns).
+
+        None if all texts have the same places, from `first_new_place` on.
+        """
 
     @property
     def nbytes(self) -> int:
         """Its memory in bytes."""
         return sum(layer.nbytes for layer in self.layers)
 
-    def before(self, token_ids: Sequence[Sequence[int]], window: int = 0) -> dict[str, Any]:
+    def forward_inputs(self, token_ids: Sequence[Sequence[int]], window: int = 0) -> dict[str, Any]:
         """Reserve places for the new tokens of each text, and return the inputs of the forward pass."""
         self.window = window
         width = max(map(len, token_ids))
-        self.counts = list(map(len, token_ids))
+        self.new_counts = list(map(len, token_ids))
         if self.pads_behind:
             ids = [[*new, *[0] * (width - len(new))] for new in token_ids]
             places = [list(range(length, length + width)) for length in self.lengths]
@@ -93,17 +133,19 @@ class SlotCache:
                 [length] * (width - len(new)) + list(range(length, length + len(new)))
                 for length, new in zip(self.lengths, token_ids, strict=True)
             ]
-        self.start, self.used = self.lengths[0], max(row[-1] for row in places) + 1
-        self.lengths = [length + count for length, count in zip(self.lengths, self.counts, strict=True)]
+        self.first_new_place, self.places_in_use = self.lengths[0], max(row[-1] for row in places) + 1
+        self.lengths = [length + count for length, count in zip(self.lengths, self.new_counts, strict=True)]
         positions = on_device(places, self.device)
         is_even = all(row == places[0] for row in places[1:])
-        self.places = None if is_even else positions
+        if not is_even and self.device.type == "cuda":  # so that kernels meet few shapes, and need not pad the mask
+            self.places_in_use = -(-self.places_in_use // ROUND) * ROUND
+        self.places = None if is_even else (torch.arange(len(places), device=self.device)[:, None], positions)
         for layer in self.convolutions:
             layer.begin_pass(width)
         return {
             "input_ids": on_device(ids, self.device),  # (texts, columns)
             "position_ids": positions,
-            "attention_mask": None if is_even else self._mask(positions),
+            "attention_mask": self._even_mask(width) if is_even else self._mask(positions),
             self.cache_name: Cache(layers=[*self.layers]),
         }
 
@@ -115,11 +157,11 @@ class SlotCache:
             layer.rollback(counts)
 
     @torch.inference_mode()
-    def become(self, other: Self, rows: int) -> None:
+    def fill(self, other: Self, rows: int) -> None:
         """Replace the content by copies of the only row of another cache."""
         self.lengths = other.lengths * rows
         for mine, theirs in zip(self.layers, other.layers, strict=True):
-            mine.put(theirs, 0, other.lengths[0], rows=1, copies=rows)
+            mine.copy_rows(theirs, 0, other.lengths[0], rows=1, copies=rows)
 
     @torch.inference_mode()
     def select(self, rows: Sequence[int]) -> None:
@@ -133,16 +175,26 @@ class SlotCache:
     def join(self, other: Self) -> None:
         """Append the rows of another cache of the same model."""
         for mine, theirs in zip(self.layers, other.layers, strict=True):
-            mine.put(theirs, len(self.lengths), max(other.lengths), rows=len(other.lengths))
+            mine.copy_rows(theirs, len(self.lengths), max(other.lengths), rows=len(other.lengths))
         self.lengths = self.lengths + other.lengths
+
+    def _even_mask(self, columns: int) -> CausalMask | None:
+        """Return the mask where all texts have their new tokens at the same places; None lets transformers make it."""
+        is_plain = columns == 1 or self.first_new_place == 0  # attends to all places, or to none before
+        if is_plain or not has_causal_kernels(self.device) or self.config._attn_implementation != "sdpa":  # noqa: SLF001
+            return None
+        return CausalMask.of(columns, self.places_in_use, self.device)
 
     def _mask(self, positions: torch.Tensor) -> torch.Tensor:
         """Return the places that each new token attends to, shape (texts, 1, columns, places in use)."""
-        mask = torch.arange(self.used, device=positions.device) <= positions[:, None, :, None]
-        if self.config._attn_implementation == "sdpa":  # noqa: SLF001
+        mask = torch.arange(self.places_in_use, device=positions.device) <= positions[:, None, :, None]
+        dtypes = {layer.states[0].dtype for layer in self.layers if isinstance(layer, SlotLayer) and layer.states}
+        if self.config._attn_implementation != "sdpa":  # noqa: SLF001
+            dtypes = {self.model.dtype}
+        if len(dtypes) != 1:
             return mask
-        nothing = torch.zeros((), dtype=self.model.dtype, device=positions.device)
-        return torch.where(mask, nothing, torch.finfo(self.model.dtype).min)
+        (dtype,) = dtypes  # in which it is added to the scores, so that no layer converts it
+        return torch.where(mask, torch.zeros((), dtype=dtype, device=positions.device), torch.finfo(dtype).min)
 
 
 class SlotLayer(CacheLayerMixin):
@@ -153,11 +205,12 @@ class SlotLayer(CacheLayerMixin):
     def __init__(self, slots: SlotCache) -> None:
         super().__init__()  # type: ignore[no-untyped-call]  # transformers has no types there
         self.slots = slots
-        self.kept: tuple[torch.Tensor, ...] = ()
+        self.states: tuple[torch.Tensor, ...] = ()
+        """The keys and the values."""
 
     def lazy_initialization(self, key_states: torch.Tensor, value_states: torch.Tensor) -> None:
         """Make empty tensors of the right kind."""
-        self.kept = tuple(new.new_zeros((0, new.shape[1], 0, new.shape[3])) for new in (key_states, value_states))
+        self.states = tuple(new.new_zeros((0, new.shape[1], 0, new.shape[3])) for new in (key_states, value_states))
         self.is_initialized = True
 
     def update(
@@ -171,23 +224,23 @@ class SlotLayer(CacheLayerMixin):
         if not self.is_initialized:
             self.lazy_initialization(key_states, value_states)
         slots, (rows, _, columns, _) = self.slots, key_states.shape
-        self.make_room(rows, slots.used)
-        for kept, new in zip(self.kept, (key_states, value_states), strict=True):
+        self.grow(rows, slots.places_in_use)
+        for tensor, new in zip(self.states, (key_states, value_states), strict=True):
             if slots.places is None:
-                kept[:rows, :, slots.start : slots.start + columns] = new
+                tensor[:rows, :, slots.first_new_place : slots.first_new_place + columns] = new
             else:
-                places = slots.places.to(kept.device)
-                kept[torch.arange(rows, device=kept.device)[:, None], :, places] = new.transpose(1, 2)
-        keys, values = (kept[:rows, :, : slots.used] for kept in self.kept)
+                text_rows, places = (numbers.to(tensor.device) for numbers in slots.places)
+                tensor[text_rows, :, places] = new.transpose(1, 2)
+        keys, values = (tensor[:rows, :, : slots.places_in_use] for tensor in self.states)
         return keys, values
 
     def get_seq_length(self) -> int:
         """Return the number of tokens before the new ones, where all texts have as many."""
-        return self.slots.start
+        return self.slots.first_new_place
 
     def get_mask_sizes(self, query_length: int) -> tuple[int, int]:
         """Return the number of places to attend to, and the first."""
-        return self.slots.start + query_length, 0
+        return self.slots.first_new_place + query_length, 0
 
     def get_max_length(self) -> int:
         """Return that there is no limit."""
@@ -196,36 +249,37 @@ class SlotLayer(CacheLayerMixin):
     @property
     def nbytes(self) -> int:
         """Its memory in bytes."""
-        return sum(kept.nbytes for kept in self.kept)
+        return sum(tensor.nbytes for tensor in self.states)
 
-    def select(self, rows: Sequence[int], used: int) -> None:
+    def select(self, rows: Sequence[int], length: int) -> None:
         """Keep some rows, in that order, and their places in use."""
-        self.make_room(len(rows), used)
+        self.grow(len(rows), length)
         to = [place for place, row in enumerate(rows) if place != row]
-        for kept in self.kept if to else ():
-            chosen = kept[:, :, :used].index_select(0, on_device([rows[place] for place in to], kept.device))
-            kept[on_device(to, kept.device), :, :used] = chosen
+        for tensor in self.states if to else ():
+            chosen = tensor[:, :, :length].index_select(0, on_device([rows[place] for place in to], tensor.device))
+            tensor[on_device(to, tensor.device), :, :length] = chosen
 
-    def put(self, other: "SlotLayer", first: int, used: int, *, rows: int, copies: int = 1) -> None:
+    def copy_rows(self, other: "SlotLayer", first: int, length: int, *, rows: int, copies: int = 1) -> None:
         """Copy rows of another layer, with their places in use, to the rows from `first` on."""
         if not self.is_initialized:
-            self.lazy_initialization(*other.kept)
-        self.make_room(first + rows * copies, used)
-        for kept, new in zip(self.kept, other.kept, strict=True):
-            kept[first : first + rows * copies, :, :used] = new[:rows, :, :used].repeat(copies, 1, 1, 1)
+            self.lazy_initialization(*other.states)
+        self.grow(first + rows * copies, length)
+        for tensor, new in zip(self.states, other.states, strict=True):
+            tensor[first : first + rows * copies, :, :length] = new[:rows, :, :length].repeat(copies, 1, 1, 1)
 
-    def make_room(self, rows: int, places: int) -> None:
+    def grow(self, rows: int, places: int) -> None:
         """Grow if the memory is too small, by at least half the places, so that it is seldom."""
-        had_rows, _, had_places, _ = self.kept[0].shape
+        had_rows, _, had_places, _ = self.states[0].shape
         if rows <= had_rows and places <= had_places:
             return
         if places > had_places:
             places = -(-max(places, had_places * 3 // 2) // ROUND) * ROUND
         # Masked places are multiplied by 0, so they must not be NaN.
-        grown = [kept.new_zeros((rows, kept.shape[1], max(places, had_places), kept.shape[3])) for kept in self.kept]
-        for fresh, kept in zip(grown, self.kept, strict=True):
-            fresh[: min(rows, had_rows), :, :had_places] = kept[:rows]
-        self.kept = tuple(grown)
+        places = max(places, had_places)
+        grown = [tensor.new_zeros((rows, tensor.shape[1], places, tensor.shape[3])) for tensor in self.states]
+        for fresh, tensor in zip(grown, self.states, strict=True):
+            fresh[: min(rows, had_rows), :, :had_places] = tensor[:rows]
+        self.states = tuple(grown)
 
 
 class ConvolutionSlots(LinearAttentionLayer):
@@ -261,7 +315,7 @@ class ConvolutionSlots(LinearAttentionLayer):
             self.size = conv_kernel_size or conv_states.shape[-1]
             self._keep(conv_states.new_zeros((*conv_states.shape[:-1], self.size)))
         inputs = torch.cat([cast("torch.Tensor", self.conv_states[0]), conv_states], dim=-1)
-        self._keep(self._until(inputs, self.slots.counts, self.size + self.slots.window))
+        self._keep(self._until(inputs, self.slots.new_counts, self.size + self.slots.window))
         return inputs
 
     def rollback(self, counts: Sequence[int]) -> None:
@@ -270,12 +324,12 @@ class ConvolutionSlots(LinearAttentionLayer):
             ends = [self.inputs.shape[-1] - self.size - count for count in counts]
             self._keep(self._until(self.inputs, ends, self.size))
 
-    def select(self, rows: Sequence[int], used: int) -> None:  # noqa: ARG002  it has no places
+    def select(self, rows: Sequence[int], length: int) -> None:  # noqa: ARG002  it has no places
         """Keep some rows, in that order."""
         if self.inputs is not None:
             self._keep(self.inputs[list(rows)])
 
-    def put(self, other: "ConvolutionSlots", first: int, used: int, *, rows: int, copies: int = 1) -> None:  # noqa: ARG002
+    def copy_rows(self, other: "ConvolutionSlots", first: int, length: int, *, rows: int, copies: int = 1) -> None:  # noqa: ARG002
         """Copy rows of another layer to those from `first` on."""
         if other.inputs is None:
             return

@@ -47,8 +47,8 @@ def without_wrapper(model: Any) -> "PreTrainedModel":
     return cast("PreTrainedModel", model.get_base_model())
 
 
-READ, MORE = 8, 4
-"""Tokens that are read at once, and tokens that are appended."""
+READ_TOKENS, APPENDED_TOKENS = 8, 4
+"""The tokens of the test that are read at once, and those that are appended."""
 
 MAX_DIFFERENCE, MAX_UNITS = 0.02, 16
 """Of logits that are read token by token or padded, relative to their spread; or in units of rounding, if more."""
@@ -71,17 +71,18 @@ def can_append_several(name: str, cache: "Callable[[int], TextCache]", read: Rea
     """
     import torch
 
-    text = list(range(READ + MORE))
-    beginning, rest = text[:READ], text[READ:]
+    text = list(range(READ_TOKENS + APPENDED_TOKENS))
+    beginning, appended = text[:READ_TOKENS], text[READ_TOKENS:]
     try:
-        expected = read(cache(1), [text], MORE - 1)[0]  # (MORE, width), like the others
-        alone, beside, together = cache(1), cache(2), cache(1)  # all begun first: some models keep only the last text
-        read(alone, [beginning], 0)
-        read(beside, [text, beginning], 0)
-        read(together, [beginning], 0)
-        singly = torch.cat([read(alone, [[token_id]], 0)[0] for token_id in rest])
-        padded = torch.cat([read(beside, [[token_id]] * 2, 0)[1] for token_id in rest])
-        at_once = read(together, [rest], MORE - 1)[0]
+        expected = read(cache(1), [text], len(appended) - 1)[0]  # (appended, width), like the others
+        # All are begun first: some models keep only the last text.
+        cache_of_one, cache_of_two, cache_of_parts = cache(1), cache(2), cache(1)
+        read(cache_of_one, [beginning], 0)
+        read(cache_of_two, [text, beginning], 0)
+        read(cache_of_parts, [beginning], 0)
+        one_by_one = torch.cat([read(cache_of_one, [[token_id]], 0)[0] for token_id in appended])
+        padded = torch.cat([read(cache_of_two, [[token_id]] * 2, 0)[1] for token_id in appended])
+        at_once = read(cache_of_parts, [appended], len(appended) - 1)[0]
     except StructuredError:
         raise
     except Exception as error:
@@ -89,9 +90,9 @@ def can_append_several(name: str, cache: "Callable[[int], TextCache]", read: Rea
         raise _refusal(name, what) from error
     unit = torch.finfo(expected.dtype).eps
     tolerance = max(MAX_DIFFERENCE, MAX_UNITS * unit)
-    if _difference(singly, expected) > tolerance:
+    if _difference(one_by_one, expected) > tolerance:
         raise _refusal(name, "has other logits for a text that it reads token by token than for the whole")
-    if _difference(padded, singly) > tolerance:
+    if _difference(padded, one_by_one) > tolerance:
         raise _refusal(name, "has other logits for a text in a batch than for the text alone")
     return _difference(at_once, expected) <= max(MIN_FORGOTTEN, MIN_UNITS * unit)
 
@@ -120,14 +121,14 @@ class Network:
         from structured.models.slot_cache import has_slots
 
         self.model = model
-        self.accepts = frozenset(inspect.signature(model.forward).parameters)
-        """The parameters of the model's forward pass."""
+        self.parameter_names = frozenset(inspect.signature(model.forward).parameters)
+        """The names of the parameters of the model's forward pass."""
         names = ("cache", "past_key_values", "cache_params")  # the last two before transformers 5.24
-        self.cache_name = next((name for name in names if name in self.accepts), "")
+        self.cache_name = next((name for name in names if name in self.parameter_names), "")
         config = model.config.get_text_config(decoder=True)
-        self.attends = self.cache_name != "cache_params" and hasattr(config, "num_attention_heads")
+        self.has_attention = self.cache_name != "cache_params" and hasattr(config, "num_attention_heads")
         """Whether any layer attends to earlier tokens."""
-        self.has_slots = has_slots(model, self.accepts)
+        self.has_slots = has_slots(model, self.parameter_names)
         """Whether texts can be kept in slots."""
         self._refuse_other_kinds()
         self.prefixes: dict[tuple[int, ...], TextCache] = {}
@@ -153,10 +154,10 @@ class Network:
     def logits_cost(self) -> float:
         """Return the cost of the logits of one more place, in tokens: the last layer's share of the work."""
         model = cast("Any", self.model)
-        first, last = model.get_input_embeddings(), model.get_output_embeddings()
-        tables = {id(table.weight): table.weight.numel() for table in (first, last) if table is not None}
+        embeddings, last_layer = model.get_input_embeddings(), model.get_output_embeddings()
+        tables = {id(table.weight): table.weight.numel() for table in (embeddings, last_layer) if table is not None}
         others = sum(weights.numel() for weights in model.parameters()) - sum(tables.values())
-        return 0.0 if last is None else float(last.weight.numel() / max(others, 1))
+        return 0.0 if last_layer is None else float(last_layer.weight.numel() / max(others, 1))
 
     def cache(self, rows: int) -> TextCache:
         """Return an empty cache for that many texts."""
@@ -164,18 +165,18 @@ class Network:
 
         if self.has_slots:
             return SlotCache(self.model, rows, self.cache_name)
-        return PaddedCache(self.model, rows, self.accepts, self.cache_name, attends=self.attends)
+        return PaddedCache(self.model, rows, self.parameter_names, self.cache_name, has_attention=self.has_attention)
 
     @cached_property
-    def takes_several(self) -> bool:
+    def can_append_several_tokens(self) -> bool:
         """Whether several tokens may be appended to a text in one pass. Raises ModelError if none can be."""
         from transformers.cache_utils import DynamicCache, DynamicLayer, DynamicSlidingWindowLayer
 
         config = self.model.config.get_text_config(decoder=True)
         kinds = {*map(type, DynamicCache(config=config).layers)}
         names = getattr(config, "layers_block_type", None) or []  # which caches of some versions ignore
-        attends = self.attends and kinds <= {DynamicLayer, DynamicSlidingWindowLayer} and "recurrent" not in names
-        if self.has_slots or attends:
+        keeps_tokens = kinds <= {DynamicLayer, DynamicSlidingWindowLayer} and "recurrent" not in names
+        if self.has_slots or (self.has_attention and keeps_tokens):
             return True
         return can_append_several(type(self.model).__name__, self.cache, self.read)
 
@@ -198,12 +199,12 @@ class Network:
         """
         import torch
 
-        arguments = {**cache.before(token_ids, window), "use_cache": True}
+        arguments = {**cache.forward_inputs(token_ids, window), "use_cache": True}
         columns = arguments["input_ids"].shape[1]
         ends = [len(new) - 1 if cache.pads_behind else columns - 1 for new in token_ids]
         places = [[max(end - back, 0) for back in range(window, -1, -1)] for end in ends]
         columns_kept = sorted({column for row in places for column in row})
-        if "logits_to_keep" in self.accepts:
+        if "logits_to_keep" in self.parameter_names:
             is_end = columns_kept[0] == columns - len(columns_kept)
             is_cut_on_host = is_end and len(columns_kept) < columns and self.model.device.type == "cpu"
             # An end that is cut off is a view, for which PyTorch copies a frozen last layer in half precision on a CPU.
@@ -276,7 +277,7 @@ class HuggingFaceModel(LanguageModel):
         Where layers allow no padding between that and the rest, prompts of one length go together, and join the others.
         Raises ModelError if texts cannot be read on.
         """
-        if not self.network.takes_several:
+        if not self.network.can_append_several_tokens:
             shared = 0
         rows_by_length: dict[int, list[int]] = {}
         for row, prompt in enumerate(prompts):
@@ -323,7 +324,7 @@ class HuggingFaceBatch(DecodingBatch):
             if shared >= MIN_SHARED:
                 prefix = self._network.prefix(tuple(prompts[0][:shared]))
                 if prefix.is_ragged or len({len(prompt) for prompt in prompts}) == 1:
-                    self.cache.become(prefix, len(prompts))
+                    self.cache.fill(prefix, len(prompts))
                     prompts = [prompt[shared:] for prompt in prompts]
             scores = self._network.read(self.cache, prompts, window)
         self.is_ragged, self.can_join = self.cache.is_ragged, self.cache.can_join
@@ -332,7 +333,7 @@ class HuggingFaceBatch(DecodingBatch):
     def forward(self, token_ids: Sequence[Sequence[int]], *, window: int = 0) -> Logits:
         """Append tokens to each text, and return the logits after them. Raises OutOfMemoryError."""
         parts = [token_ids]
-        if not self._network.takes_several:  # then all texts have as many new tokens
+        if not self._network.can_append_several_tokens:  # then all texts have as many new tokens
             parts = [[[token_id] for token_id in column] for column in zip(*token_ids, strict=True)]
         with _memory_errors():
             scores = [self._network.read(self.cache, part, window) for part in parts][-1]

@@ -34,14 +34,16 @@ def confidences(text: str, leaves: Iterable[Leaf], tokens: Sequence[SampledToken
 def tokens_of_leaves(text: str, leaves: Iterable[Leaf], tokens: Sequence[SampledToken]) -> Iterator[list[SampledToken]]:
     """Yield the sampled tokens that each leaf of an answer is written with, in their order.
 
-    To a string belongs its closing quote, to anything else the token behind it, which decides that it ends.
+    To a string of JSON belongs its closing quote, to anything else the token behind it, which decides that it ends:
+    without it, `a` would be certain where `ab` is allowed too.
     """
     place, byte, first = 0, 0, 0
     for leaf in leaves:
         byte += len(text[place : leaf.start].encode())
         end = byte + len(text[leaf.start : leaf.end].encode())
         place, start, byte = leaf.end, byte, end
-        end += not isinstance(leaf.value, str)
+        is_quoted = isinstance(leaf.value, str) and text[leaf.start : leaf.end] != leaf.value
+        end += not is_quoted
         while first < len(tokens) and tokens[first].end <= start and tokens[first].start < start:
             first += 1
         yield [*tokens[first : bisect_left(tokens, end, first, key=attrgetter("start"))]]

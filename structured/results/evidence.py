@@ -73,7 +73,7 @@ class Box(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class PageLayout:
     """The places of a document's words on the pages of its file.
 
     Attributes:
@@ -161,7 +161,7 @@ def page_of(pages: Sequence[int], offset: int) -> int | None:
 
 
 def on_pages(
-    evidence: Mapping[str, Evidence], pages: Sequence[int], layout: Layout | None = None
+    evidence: Mapping[str, Evidence], pages: Sequence[int], layout: PageLayout | None = None
 ) -> Mapping[str, Evidence]:
     """Return the evidence for each value with its page, and its boxes there."""
     if not pages:

@@ -30,7 +30,7 @@ from structured.output_types.missing_values import ParsedAnswer
 from structured.output_types.output_type import OutputType
 from structured.output_types.paths import leaves, steps_to_path
 from structured.results.attribution import KeptAnswer, attribute
-from structured.results.evidence import Box, Evidence, Layout, document_to_html, on_pages, values_to_html
+from structured.results.evidence import Box, Evidence, PageLayout, document_to_html, on_pages, values_to_html
 from structured.results.merging import Conflicts
 
 T = TypeVar("T")
@@ -88,7 +88,7 @@ class Reading:
 
     Attributes:
         output_type: The type that reads it.
-        candidates: All generations that tell how sure the model was.
+        confidence_samples: The generations, rejected ones too, that tell how sure the model was.
         kept: The part of an earlier answer that the last attempt kept.
         pages: Where each page of the document starts.
         layout: Where its words stand on its pages.
@@ -99,10 +99,10 @@ class Reading:
     """
 
     output_type: OutputType[Any]
-    candidates: Sequence[Generation] = ()
+    confidence_samples: Sequence[Generation] = ()
     kept: KeptAnswer | None = None
     pages: Sequence[int] = ()
-    layout: Layout | None = None
+    layout: PageLayout | None = None
     calibrate: Callable[[float], float] | None = None
     located: Mapping[str, Evidence] | None = None
     stated: ParsedAnswer[Any] | None = None
@@ -129,7 +129,8 @@ class Result(Generic[T]):
         missing: The fields that the document does not state, by their paths, such as `"lines[2].price"`. Only with the
             option `allow_missing`.
         attempts: The answers that the type's validators rejected before.
-        generations: The texts that the model wrote for the answer: one, or those that agreed on it.
+        generations: The texts that the model wrote for the answer: one, or those that agreed on it. Of a document that
+            was read in chunks, one without tokens, for all that was written about them.
         usage: Its cost in tokens and passes.
         seconds: How long it took; documents of a batch are written together.
         conflicts: Of a document that was read in chunks, other values that it states for a field, by the path of the
@@ -198,7 +199,7 @@ class Result(Generic[T]):
             return {}
         reading, found = self._reading, self._reading.located
         if found is None:
-            found = attribute(reading.output_type, self.document, self.text, reading.candidates, reading.kept)
+            found = attribute(reading.output_type, self.document, self.text, reading.confidence_samples, reading.kept)
         if reading.calibrate is not None:
             found = {path: evidence.calibrated(reading.calibrate) for path, evidence in found.items()}
         return on_pages(found, reading.pages, reading.layout)

@@ -178,7 +178,7 @@ def test_what_belongs_to_the_prompt_is_no_part_of_a_text(
     """Where the end of a prompt is chosen anew, its bytes are among the tokens, and the text is what follows them."""
     index = index_of(concat(literal(begun), pattern), vocabulary)
     model = FunctionModel(random_logits(len(TOKENIZER.tokens), seed=seed), TOKENIZER)
-    wanted = dataclasses.replace(request(model, index, max_tokens=room(index, 8)), begun=len(begun))
+    wanted = dataclasses.replace(request(model, index, max_tokens=room(index, 8)), prefix_length=len(begun))
     (found,) = beam_search(model, [wanted], beams=beams)
     for one in found:
         assert spell(vocabulary.tokens, one.token_ids).decode() == begun + one.text

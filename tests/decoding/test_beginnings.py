@@ -1,4 +1,4 @@
-"""What prompts begin with: a model is never told that they begin alike where they do not."""
+"""What prompts begin with: a model is never told that they begin grouped_by_beginning where they do not."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from structured.automata import RegularAutomaton
 from structured.decoding.generate import generate
-from structured.decoding.prompt_tokens import alike
+from structured.decoding.prompt_tokens import grouped_by_beginning
 from structured.decoding.requests import Request
 from structured.decoding.sampling import Sampler
-from structured.decoding.sequence import Sequence as Text
+from structured.decoding.text_in_progress import TextInProgress
 from structured.index.guide import Guide
 from structured.index.index import Index
 from structured.models import FunctionModel
@@ -87,8 +87,8 @@ def test_parts_begin_alike_and_cost_no_more_than_each_beginning_by_itself(
         first, guide = model.encode(beginning), Guide(index, max_tokens=2)
         prompt = first + model.encode(rest)
         request = Request(prompt, guide, np.random.default_rng(0), shared=len(first))
-        texts.append(Text(request, Sampler(), jump_forward=True))
-    parts = alike(texts, pass_cost)
+        texts.append(TextInProgress(request, Sampler(), jump_forward=True))
+    parts = grouped_by_beginning(texts, pass_cost)
     assert {one for those, _ in parts for one in those} == set(texts)
     assert sum(len(those) for those, _ in parts) == len(texts)
     assert texts[0] in parts[0][0]

@@ -16,7 +16,7 @@ from structured.decoding.requests import Request
 from structured.decoding.running_batch import RunningBatch
 from structured.decoding.sampling import Sampler
 from structured.decoding.scheduler import Scheduler
-from structured.decoding.sequence import Sequence as Text
+from structured.decoding.text_in_progress import TextInProgress
 from structured.errors import ModelError, OutOfMemoryError
 from structured.extraction.extractor import Extractor
 from structured.index.guide import Guide
@@ -67,21 +67,21 @@ class Counted(FunctionModel):
             raise OutOfMemoryError("too little memory")
 
 
-def text(model: Counted, length: int, number: int, *, shared: int = 0) -> Text:
+def text(model: Counted, length: int, number: int, *, shared: int = 0) -> TextInProgress:
     letters = RegularAutomaton(repeat(chars("ab"), 9, 9))
     alphabet = range(97, 99 if model.can_roll_back else 123)  # of which guesses can be made
     prompt = [97] * shared + random.Random(number).choices(alphabet, k=length)
     guide, sampler = Guide(Index(letters, model.vocabulary), max_tokens=12), Sampler(1.0, seed=1)
-    return Text(Request(prompt, guide, sampler.generator(number, 0), shared=shared), sampler, True)
+    return TextInProgress(Request(prompt, guide, sampler.generator(number, 0), shared=shared), sampler, True)
 
 
 def written(model: Counted, lengths: list[int], *, size: int, part: int | None, shared: int = 0) -> list[bytes]:
     texts = [text(model, length, number, shared=shared) for number, length in enumerate(lengths)]
-    scheduler = Scheduler(model, size, part=part)
+    scheduler = Scheduler(model, size, part_tokens=part)
     ended = [one for now in scheduler.turns(texts) for one in now]
     assert sorted(map(id, ended)) == sorted(map(id, texts))
     assert not scheduler.started
-    return [bytes(one.text) for one in texts]
+    return [bytes(one.written) for one in texts]
 
 
 lengths = st.lists(st.integers(1, 60), min_size=1, max_size=7)
@@ -122,7 +122,7 @@ def test_guesses_of_a_pass_that_failed_are_forgotten(fails_at: int) -> None:
 def test_others_go_on_between_the_parts() -> None:
     """A short text that comes with a long one is finished long before the long prompt is read."""
     model = Counted()
-    scheduler = Scheduler(model, 4, part=10)
+    scheduler = Scheduler(model, 4, part_tokens=10)
     long, short = text(model, 1000, 0), text(model, 5, 1)
     ended = [(one, len(model.read)) for now in scheduler.turns([long, short]) for one in now]
     assert [one for one, _ in ended] == [short, long]
@@ -143,7 +143,7 @@ def test_a_model_that_reads_on_token_by_token_reads_prompts_whole() -> None:
 
 def test_who_leaves_in_the_middle_of_its_prompt_is_forgotten() -> None:
     model = Counted()
-    scheduler = Scheduler(model, 4, part=10)
+    scheduler = Scheduler(model, 4, part_tokens=10)
     gone, stays = text(model, 100, 0), text(model, 100, 1)
     turns = scheduler.turns([gone, stays])
     next(turns)
@@ -154,7 +154,7 @@ def test_who_leaves_in_the_middle_of_its_prompt_is_forgotten() -> None:
 
 @pytest.mark.parametrize("part", [16, 100])
 def test_the_packaged_model_reads_a_document_in_parts(part: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("structured.decoding.running_batch.PART", part)
+    monkeypatch.setattr("structured.decoding.running_batch.PART_TOKENS", part)
     model = load_model(PACKAGED_MODEL)
     document = "The meeting went on for an hour. " * 12 + "Ana Brandt, 31, took the minutes."
     with RunningBatch(model, 4) as batch:

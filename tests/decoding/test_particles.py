@@ -197,7 +197,7 @@ def test_what_belongs_to_the_prompt_is_no_part_of_a_text() -> None:
     model = model_of(8, '{": ab', tokenizer=NASTY)
     index = index_of(concat(literal('{"'), alternation(literal('a"'), literal("bb"), literal('": "'))), model)
     shares = shares_of_model(model, index)
-    runs = sample_particles(model, requests_of(model, index, 300, begun=2), Sampler(1.0), particles=3)
+    runs = sample_particles(model, requests_of(model, index, 300, prefix_length=2), Sampler(1.0), particles=3)
     check_unbiased(runs, {text[2:]: share for text, share in shares.items()})
 
 

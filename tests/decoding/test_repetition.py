@@ -21,7 +21,7 @@ from structured import Beams, Text, Thinking, extract, extract_batch
 from structured.automata import RegularAutomaton
 from structured.decoding.beam_search import beam_search
 from structured.decoding.generate import generate
-from structured.decoding.repetition import BREAK, COPIES, MAX_PERIOD, MIN_REPEATED, Repetition, repeated_end
+from structured.decoding.repetition import BREAK, MAX_COPIES, MAX_PERIOD, MIN_REPEATED, Repetition, repeated_end
 from structured.decoding.requests import Generation, Request
 from structured.decoding.sampling import Sampler
 from structured.errors import BudgetWarning, RepetitionWarning
@@ -71,7 +71,7 @@ def repetitive(draw: st.DrawFn) -> tuple[bytes, int, bytes]:
 def is_repeated(text: bytes) -> bool:
     """Tell by trying each period whether the end of a text repeats itself once too often."""
     for period in range(1, min(MAX_PERIOD, len(text)) + 1):
-        length = max(COPIES * period + 1, MIN_REPEATED)
+        length = max(MAX_COPIES * period + 1, MIN_REPEATED)
         end = text[len(text) - length :] if length <= len(text) else b""
         if end and all(one == other for one, other in zip(end, end[period:], strict=False)):
             return True

@@ -25,7 +25,7 @@ from structured.decoding.requests import Generation, Request
 from structured.decoding.running_batch import Caller, RunningBatch
 from structured.decoding.sampling import Sampler
 from structured.decoding.scheduler import Scheduler
-from structured.decoding.sequence import Sequence as Text
+from structured.decoding.text_in_progress import TextInProgress
 from structured.errors import GenerationError, ModelError, OutOfMemoryError, PatternError, StructuredError
 from structured.index.guide import Guide
 from structured.index.index import Index
@@ -204,7 +204,7 @@ def test_nothing_is_held_of_a_text_whose_caller_leaves(monkeypatch: pytest.Monke
         caller.leave()
         writing.result()
 
-    def taken(scheduler: Scheduler) -> list[Text]:
+    def taken(scheduler: Scheduler) -> list[TextInProgress]:
         is_due = next(turns) == turn
         if is_due and moment == "before":
             leave()
@@ -224,11 +224,11 @@ def test_nothing_is_held_of_a_text_whose_caller_leaves(monkeypatch: pytest.Monke
         wait_until(lambda: not texts_of(requests))
 
 
-def texts_of(requests: Sequence[Request]) -> list[Text]:
+def texts_of(requests: Sequence[Request]) -> list[TextInProgress]:
     """The texts that are in memory for some requests."""
     gc.collect()
     asked = set(map(id, requests))
-    return [one for one in gc.get_objects() if type(one) is Text and id(one.request) in asked]
+    return [one for one in gc.get_objects() if type(one) is TextInProgress and id(one.request) in asked]
 
 
 @pytest.mark.parametrize("temperature", [0.0, 1.0])
@@ -312,7 +312,7 @@ def test_an_automaton_that_is_too_much_costs_its_own_text_alone() -> None:
 
 
 def test_too_little_memory_makes_the_batch_smaller_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("structured.decoding.running_batch.CALM", 4)
+    monkeypatch.setattr("structured.decoding.running_batch.CALM_TURNS", 4)
     model = Small(FunctionModel(random_logits(len(TOKENIZER.tokens)), TOKENIZER), most=2)
     sampler = Sampler()
     with running(model, 8) as batch, ThreadPoolExecutor(8) as pool:

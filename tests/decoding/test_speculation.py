@@ -16,7 +16,7 @@ from random_patterns import patterns
 
 from structured.automata import RegularAutomaton
 from structured.decoding.generate import generate
-from structured.decoding.prompt_lookup import LENGTHS, MAX_WORDS, Source, propose
+from structured.decoding.prompt_lookup import LENGTHS, MAX_WORDS, PromptText, propose
 from structured.decoding.requests import Generation, Request, thinking_index
 from structured.decoding.sampling import Sampler
 from structured.index.guide import Guide
@@ -62,7 +62,7 @@ def quoting(tokens: Sequence[bytes | None], *, scale: float) -> LogitsFunction:
 
 
 def room(index: Index, spare: int = 20) -> int:
-    """Return a budget; with few tokens to spare, some texts meet it only when they are steered."""
+    """Return a budget; with few tokens to spare, some texts meet it only when they are is_replacement."""
     return index.shortest_completion(index.automaton.start) + spare
 
 
@@ -135,7 +135,7 @@ def test_what_is_quoted_takes_few_passes(vocabulary: Vocabulary) -> None:
 def test_a_quotation_goes_on_where_most_is_alike(ending: str, text: str) -> None:
     """After the first place where the last 16 bytes occur or, if they do not, the last 8, or 4."""
     written, whole = ending.encode(), text.encode()
-    found = Source.of(TOKENIZER.encode(text), Vocabulary.from_tokenizer(TOKENIZER)).after(written)
+    found = PromptText.from_tokens(TOKENIZER.encode(text), Vocabulary.from_tokenizer(TOKENIZER)).place_after(written)
     known = [length for length in LENGTHS if len(written) >= length and written[-length:] in whole]
     if known:
         assert whole[:found].endswith(written[-known[0] :])
@@ -154,14 +154,14 @@ def test_words_are_looked_for_where_the_document_has_words(written: str, prompt:
     """The last words of what was written, as many as occur there; the instructions before it do not count."""
     vocabulary = Vocabulary.from_tokenizer(TOKENIZER)
     above = TOKENIZER.encode(f"{prompt}\n")
-    source = Source.of([*above, *TOKENIZER.encode(document)[1:]], vocabulary, len(above))
-    words, places = source.after_words(written.encode())
+    prompt_text = PromptText.from_tokens([*above, *TOKENIZER.encode(document)[1:]], vocabulary, len(above))
+    words, places = prompt_text.places_after(written.encode())
     starts = [match.start() for match in re.finditer(r"(?<!\w)\w", written)]
     found = [written[start:] for start in starts if re.search(r"(?<!\w)" + re.escape(written[start:]), document)]
     assert words.decode() == next(iter(found), "")
     assert bool(found) == bool(places)
     for place in places:
-        assert source.text[source.start : place].endswith(words)
+        assert prompt_text.text[prompt_text.document_start : place].endswith(words)
 
 
 @pytest.mark.parametrize(
@@ -177,32 +177,32 @@ def test_words_are_looked_for_where_the_document_has_words(written: str, prompt:
 )
 def test_a_value_ends_where_its_words_do(document: str, words: str, value: str) -> None:
     """At punctuation, at the end of a line, or where capitals end that it began with."""
-    source = Source.of(TOKENIZER.encode(document), Vocabulary.from_tokenizer(TOKENIZER))
-    start = source.text.index(words.encode())
-    end = source.value_end(words.encode(), start)
-    assert source.text[start:end].decode() == value
+    prompt_text = PromptText.from_tokens(TOKENIZER.encode(document), Vocabulary.from_tokenizer(TOKENIZER))
+    start = prompt_text.text.index(words.encode())
+    end = prompt_text.value_end(words.encode(), start)
+    assert prompt_text.text[start:end].decode() == value
 
 
 @given(st.text(max_size=20), st.data())
 def test_tokens_between_two_places_spell_what_stands_there(vocabulary: Vocabulary, text: str, data: Any) -> None:
     """Wherever they are, inside of characters too."""
-    source = Source.of(TOKENIZER.encode(text), vocabulary)
-    place = data.draw(st.integers(0, len(source.text)))
-    end = data.draw(st.integers(place, len(source.text)))
-    found = source.tokens_between(place, end, Index(RegularAutomaton(literal("a")), vocabulary))
-    assert spell(vocabulary.tokens, found) == source.text[place:end]
+    prompt_text = PromptText.from_tokens(TOKENIZER.encode(text), vocabulary)
+    place = data.draw(st.integers(0, len(prompt_text.text)))
+    end = data.draw(st.integers(place, len(prompt_text.text)))
+    found = prompt_text.tokens_between(place, end, Index(RegularAutomaton(literal("a")), vocabulary))
+    assert spell(vocabulary.tokens, found) == prompt_text.text[place:end]
 
 
 @pytest.mark.parametrize("document", ["a" * 10**6, "a " * 500_000, "xa" * 500_000, "A" * 10**6])
 def test_long_documents_are_looked_through_quickly(document: str) -> None:
     """However often they say the same."""
     text = document.encode()
-    source = Source(text, (), tuple(range(1, len(text) + 1)))
+    prompt_text = PromptText(text, (), tuple(range(1, len(text) + 1)))
     started = process_time()
     for _ in range(20):
-        words, places = source.after_words((b'{"b": "' + text[:1] * 30)[-MAX_WORDS:])
+        words, places = prompt_text.places_after((b'{"b": "' + text[:1] * 30)[-MAX_WORDS:])
         for place in places:
-            source.value_end(words, place)
+            prompt_text.value_end(words, place)
     assert process_time() - started < 1
 
 
@@ -213,25 +213,25 @@ def test_what_closes_a_value_is_proposed_with_it(vocabulary: Vocabulary) -> None
         literal('{"a": "'), repeat(letters, 0, 40), literal('", "city": "'), repeat(letters, 0, 9), literal('"}')
     )
     index = Index(RegularAutomaton(fields), vocabulary)
-    source = Source.of(TOKENIZER.encode("Dear Ana Brandt, hello"), vocabulary)
+    prompt_text = PromptText.from_tokens(TOKENIZER.encode("Dear Ana Brandt, hello"), vocabulary)
     for written, proposed in (('{"a": "An', 'a Brandt", "city": "'), ('{"a": "Ana Brandt,', " hello")):
         guide = Guide(index, max_tokens=room(index))
         for token_id in TOKENIZER.encode(written)[1:]:
             guide.advance(token_id)
-        assert spell(vocabulary.tokens, propose(guide, written.encode(), source, 40)).decode() == proposed
+        assert spell(vocabulary.tokens, propose(guide, written.encode(), prompt_text, 40)).decode() == proposed
 
 
 @given(st.text(max_size=30), st.integers(0, 40), st.integers(1, 6))
 def test_a_quotation_has_the_tokens_of_the_prompt(vocabulary: Vocabulary, text: str, place: int, count: int) -> None:
     """They spell what stands there, and from the first that begins there on, they are those of the prompt."""
     token_ids = TOKENIZER.encode(text)
-    source = Source.of(token_ids, vocabulary)
-    place = min(place, len(source.text))
-    found = source.tokens_from(place, count, Index(RegularAutomaton(literal("a")), vocabulary))
+    prompt_text = PromptText.from_tokens(token_ids, vocabulary)
+    place = min(place, len(prompt_text.text))
+    found = prompt_text.tokens_from(place, count, Index(RegularAutomaton(literal("a")), vocabulary))
     spelled = spell(vocabulary.tokens, found)
-    assert source.text[place:].startswith(spelled)
-    assert len(found) == count or spelled == source.text[place:]
-    whole = next(at for at, end in enumerate((0, *source.ends)) if end >= place)
+    assert prompt_text.text[place:].startswith(spelled)
+    assert len(found) == count or spelled == prompt_text.text[place:]
+    whole = next(at for at, end in enumerate((0, *prompt_text.ends)) if end >= place)
     rest = token_ids[whole:]
     assert any(found[skipped:] == rest[: len(found) - skipped] for skipped in range(len(found) + 1))
 
@@ -245,9 +245,9 @@ def test_only_what_is_legal_is_guessed(
     """Each guess is allowed where it would stand, and there are no more than are wanted."""
     index = Index(RegularAutomaton(pattern), vocabulary)
     guide = Guide(index, max_tokens=room(index))
-    source = Source.of(TOKENIZER.encode(text), vocabulary)
-    end = source.text[: data.draw(st.integers(0, len(source.text)))]
-    found = propose(guide, end, source, count)
+    prompt_text = PromptText.from_tokens(TOKENIZER.encode(text), vocabulary)
+    end = prompt_text.text[: data.draw(st.integers(0, len(prompt_text.text)))]
+    found = propose(guide, end, prompt_text, count)
     assert len(found) <= count
     for token_id in found:
         assert allows(guide.mask(), token_id)

@@ -17,7 +17,7 @@ from random_patterns import patterns, randoms
 from structured import Extractor
 from structured.automata import DEAD, RegularAutomaton
 from structured.decoding.generate import generate
-from structured.decoding.prompt_tokens import begun_index, heal
+from structured.decoding.prompt_tokens import heal, prefixed_index
 from structured.decoding.requests import Request
 from structured.decoding.sampling import Sampler
 from structured.errors import BudgetWarning
@@ -38,8 +38,8 @@ def test_the_end_of_a_prompt_is_taken_back_where_a_token_goes_on(
     """What is left and what is taken back are the prompt; as much is taken back as some token goes on from, no more."""
     index = Index(RegularAutomaton(pattern), vocabulary)
     prompt = TOKENIZER.encode(text)
-    rest, begun, taken_back = heal(prompt, index)
-    assert taken_back == len(prompt) - len(rest)
+    rest, begun, removed_tokens = heal(prompt, index)
+    assert removed_tokens == len(prompt) - len(rest)
     assert spell(vocabulary.tokens, rest) + begun == text.encode()
     assert rest == prompt[: len(rest)]
     left = len(prompt)
@@ -53,8 +53,8 @@ def test_the_end_of_a_prompt_is_taken_back_where_a_token_goes_on(
         sampler = Sampler(1.0, seed=rng.randrange(99))
         model = FunctionModel(random_logits(len(TOKENIZER.tokens)), TOKENIZER)
         room = index.shortest_completion(index.automaton.start) + 8
-        guide = Guide(begun_index(index, begun), max_tokens=room + len(prompt))
-        request = Request(rest, guide, sampler.generator(0, 0), begun=len(begun))
+        guide = Guide(prefixed_index(index, begun), max_tokens=room + len(prompt))
+        request = Request(rest, guide, sampler.generator(0, 0), prefix_length=len(begun))
         (generation,) = generate(model, [request], sampler)
         assert _alive(index, generation.text.encode(), whole=True)
         assert spell(vocabulary.tokens, generation.token_ids) == begun + generation.text.encode()
@@ -79,7 +79,7 @@ def test_what_is_taken_back_costs_nothing_of_the_budget(seed: int, spare: int, j
         shortest = Extractor(Names, model=model).task.index("").shortest_completion(0)
         extractor = Extractor(Names, model=model, max_tokens=shortest + spare, jump_forward=jump_forward)
         item = extractor.task.item(0, "x")
-        assert item.start.healed.begun == (b"\n" if tokenizer is LONGER else b"")
+        assert item.start.healed.required_prefix == (b"\n" if tokenizer is LONGER else b"")
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", BudgetWarning)
             return extractor("x"), bool(caught)
@@ -113,4 +113,4 @@ def _alive(index: Index, data: bytes, *, whole: bool = False) -> bool:
 def test_published_tokenizers(real_name: str, real: Vocabulary, text: str, pattern: Pattern, begun: bytes) -> None:
     """As the books have it: `://` is one token, and a line end before a brace is none."""
     prompt = real_tokenizer(real_name)(text)["input_ids"]
-    assert heal(prompt, Index(RegularAutomaton(pattern), real)).begun == begun
+    assert heal(prompt, Index(RegularAutomaton(pattern), real)).required_prefix == begun

@@ -26,7 +26,7 @@ from structured import (
     to_regex,
 )
 from structured.automata import RegularAutomaton
-from structured.decoding.generate import KEPT_INDEXES
+from structured.decoding.generate import MAX_INDEXES
 from structured.errors import (
     BatchError,
     BudgetError,
@@ -139,7 +139,7 @@ def test_automata_are_built_once_however_many_types_there_are(monkeypatch):
 
     monkeypatch.setattr("structured.output_types.json_output.RegularAutomaton", Counted)
     tokenizer = ByteTokenizer(tokens=(*TOKENIZER.tokens, b'\n"'))
-    wanted = [Literal[f"a{number}", "b"] for number in range(KEPT_INDEXES + 6)]
+    wanted = [Literal[f"a{number}", "b"] for number in range(MAX_INDEXES + 6)]
     answers = extract_each(wanted * 2, ["x"] * len(wanted) * 2, model=(random_logits(WIDTH + 1), tokenizer))
     assert all(answer in get_args(one) for answer, one in zip(answers, wanted * 2, strict=True))
     assert len(built) == 2 * len(wanted)

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from pydantic import BaseModel, Field
+from structured.integrations.questions import Question
 
 from structured import Chunking, Extractor, Grounded, JsonSchema, Key, Repetition, extract, extract_batch
 from structured.errors import BatchError, BudgetWarning, GenerationError, NotStatedError, SchemaError
@@ -427,8 +428,11 @@ def test_a_model_that_never_ends_costs_a_bounded_number_of_chunks() -> None:
         return np.array([5.0 * (token in {b"7", b","}) for token in TOKENIZER.tokens], np.float32)
 
     model = FunctionModel(endless, TOKENIZER)
+    extractor = Extractor(
+        Digits, model=model, chunking=Chunking(tokens=100), repetition=Repetition(stop=False), max_tokens=40
+    )
     with pytest.warns(BudgetWarning, match="max_tokens=40"):
-        found = Extractor(
-            Digits, model=model, chunking=Chunking(tokens=100), repetition=Repetition(stop=False), max_tokens=40
-        ).result("word " * 320)
-    assert found.usage.passes < 16 * 8 * 4 * 40
+        (reply,) = Question(extractor).answers(["word " * 320])
+    assert reply.result.usage.passes < 16 * 8 * 4 * 40
+    assert reply.is_cut_short, "a server says so, with the finish reason `length`"
+    assert [one.shortened for one in reply.result.generations] == [True]

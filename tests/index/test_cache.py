@@ -35,8 +35,8 @@ from walks import states_on_walks
 from structured import Beams, Extractor, Samples, load_model
 from structured.automata import Automaton, RegularAutomaton
 from structured.cli.commands import app
-from structured.decoding.generate import forget
-from structured.decoding.prompt_tokens import begun_index
+from structured.decoding.generate import drop_indexes
+from structured.decoding.prompt_tokens import prefixed_index
 from structured.errors import CacheWarning, StructuredError
 from structured.index.cache import (
     DiskCache,
@@ -399,15 +399,15 @@ def test_what_healed_prompts_have_taught_is_kept(tmp_path: Path, monkeypatch: py
                 extractor.batch(["On 2024-12-03.", "On 2023-11-04."])
             case "stream":
                 extractor.stream("On 2024-12-03.").result()
-        assert item.start.healed.begun == b"\n"
-        assert item.start.guide.index is begun_index(item.index, b"\n")
+        assert item.start.healed.required_prefix == b"\n"
+        assert item.start.guide.index is prefixed_index(item.index, b"\n")
         assert item.start.guide.index.states_known >= WORTH_SAVING
-        return item.index, item.start.healed.begun
+        return item.index, item.start.healed.required_prefix
 
     learned(cache=False)
     assert disk.files() == []
     index, begun = learned(cache=True)
-    known = begun_index(index, begun).states_known
+    known = prefixed_index(index, begun).states_known
     healed = index.automaton.with_prefix(begun.decode())
     with monkeypatch.context() as patch:
         patch.setattr(Walks, "mask", None)
@@ -572,7 +572,7 @@ TEXT = "Angry since 2024-12-03, and glad until then."
 
 def answer(**options: Any) -> Stay:
     """Return an answer of a process that knows only what the cache on disk tells it."""
-    forget()
+    drop_indexes()
     return Extractor(Stay, model=COPYING, **options)(TEXT)
 
 
@@ -674,7 +674,7 @@ def test_forged_masks_end_in_valid_answers_or_an_error(
     answers: list[Stay] = []
     with pytest.MonkeyPatch.context() as patch, no_longer_than(30), suppress(StructuredError):
         patch.setenv("STRUCTURED_CACHE_DIR", str(folder))
-        forget()
+        drop_indexes()
         match way:
             case "batch":
                 answers = Extractor(Stay, model=COPYING, max_tokens=budget).batch([TEXT, TEXT, "Glad on 2023-01-31."])
@@ -709,7 +709,7 @@ def test_a_loop_of_transformers_is_told_of_a_forged_mask(
     arrays = decode(entry.read_bytes())
     arrays["rows"][:] = Index(RegularAutomaton(literal("@@")), COPYING.vocabulary).mask(0)
     (tmp_path / entry.name).write_bytes(encode(arrays))
-    forget()
+    drop_indexes()
     processor = GuidedLogitsProcessor(Stay, COPYING, max_tokens=100)
     scores = torch.zeros((1, COPYING.vocabulary.size))
 

@@ -16,7 +16,7 @@ from walks import accepted, allowed, write
 
 from structured.automata import DEAD, RegularAutomaton
 from structured.decoding.generate import compile_type
-from structured.decoding.prompt_tokens import begun_index
+from structured.decoding.prompt_tokens import prefixed_index
 from structured.decoding.requests import thinking_index
 from structured.errors import VocabularyError
 from structured.index.guide import Guide
@@ -191,7 +191,7 @@ def test_types_that_cannot_be_written_are_refused(output_type: Any, message: str
 def test_prefixes_and_thinking_without_some_bytes() -> None:
     """What is healed begins with the text taken back; a marker that cannot be spelled is refused by name."""
     vocabulary = real_vocabulary("smollm2")
-    index = begun_index(compile_type(resolve_type(Coded), vocabulary), b"so: ")
+    index = prefixed_index(compile_type(resolve_type(Coded), vocabulary), b"so: ")
     text = write(Guide(index, max_tokens=40), random.Random(0))
     Coded.model_validate_json(text.removeprefix(b"so: "))
     thinking = thinking_index("</think>", vocabulary)

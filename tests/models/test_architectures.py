@@ -152,7 +152,7 @@ def test_recurrences_are_read_as_a_whole(name: str) -> None:
     import torch
 
     model = with_tokenizer(name, byte_level_tokenizer())
-    assert model.network.takes_several == (name not in FORGETFUL)
+    assert model.network.can_append_several_tokens == (name not in FORGETFUL)
     rng = np.random.default_rng(0)
 
     def some(count: int) -> list[int]:

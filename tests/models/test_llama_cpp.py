@@ -21,10 +21,10 @@ from pydantic import BaseModel, Field
 from structured import Beams, extract, extract_batch, load_model
 from structured.errors import ModelError, OutOfMemoryError, PromptError
 from structured.models.llama_cpp import (
+    BF16_PASS_COST,
     CPU_PASS_COST,
     GPU_PASS_COST,
     MAX_SEQUENCES,
-    QUICK_PASS_COST,
     SHORT_CONTEXT,
     LlamaCppModel,
     is_installed,
@@ -299,8 +299,8 @@ def test_small_contexts_are_quick(real_model: Path, llama: LlamaCppModel, tokens
     model = load_model(str(real_model), context_length=tokens)
     assert isinstance(model, LlamaCppModel)
     quick = may_be and b"AVX512_BF16 = 1" in library.llama_print_system_info() and model.pass_cost != GPU_PASS_COST
-    assert model.context.is_quick == quick
-    assert model.pass_cost == (QUICK_PASS_COST if quick else CPU_PASS_COST)
+    assert model.context.has_bf16_cache == quick
+    assert model.pass_cost == (BF16_PASS_COST if quick else CPU_PASS_COST)
     prompt = model.encode(DOCUMENTS[1])
     assert np.corrcoef(alone(model, prompt), alone(llama, prompt))[0, 1] > MIN_CORRELATION
 

@@ -170,7 +170,7 @@ def test_scores_are_those_of_every_token_that_goes_on(begun: int, gap: bytes) ->
         batch.forward([[byte + 2 for byte in gap]])
     except ModelError:
         return  # there may be no whitespace
-    (line,), tokens = batch.lines, batch.vocabulary.tokens
+    (line,), tokens = batch.scripts, batch.vocabulary.tokens
     following = {token_id for token_id, token in enumerate(tokens) if token and copy(line).take(token) == len(token)}
     (scores,) = batch.scores()
     ends = {*batch.vocabulary.end_token_ids} if line.is_finished else set()

@@ -17,8 +17,11 @@ from structured.automata.grammar.lark_grammar import read_grammar
 from structured.automata.loops import jit
 from structured.decoding.generate import compile_type
 from structured.errors import GrammarError
+from structured.index.index import Index
 from structured.index.masks import empty_mask, unpack
 from structured.models import ScriptedModel
+from structured.models.scripted import BYTE_TOKENS
+from structured.models.scripted import ByteTokenizer as ScriptedTokenizer
 from structured.vocabulary import Vocabulary
 
 NESTED = 'start: "(" start ")" | "[" start "]" | "x"'
@@ -154,3 +157,13 @@ def test_a_lexer_with_too_many_states_is_refused(monkeypatch):
     other = automaton.reset()
     assert not other.is_exhausted
     assert other.step(other.start, ord("c")) != DEAD
+
+
+def test_the_walks_of_tokens_count_in_the_memory():
+    """A server drops indexes by the bytes that they hold."""
+    vocabulary = Vocabulary.from_tokenizer(ScriptedTokenizer((*BYTE_TOKENS, b"[[", b"((")))
+    index = Index(GrammarAutomaton(read_grammar(NESTED)[1]), vocabulary)
+    index.mask(index.automaton.start)
+    walks = index.automaton._token_walks.values()
+    assert sum(one.count for one in walks) > 0
+    assert index.memory >= index.automaton._machine_bytes + sum(array.nbytes for one in walks for array in one.arrays)

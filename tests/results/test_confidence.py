@@ -1,11 +1,15 @@
 """Confidence: which tokens a value is written with, and what they make together."""
 
 import math
+from typing import Any
 
 import pytest
 
-from structured.decoding.requests import SampledToken
-from structured.results.attribution import confidences, tokens_of_leaves
+from structured.decoding.requests import Diagnostics, Generation, SampledToken
+from structured.output_types.choice import Choice
+from structured.output_types.regex import Regex
+from structured.output_types.resolve import resolve_type
+from structured.results.attribution import confidences, sureness, tokens_of_leaves
 from structured.results.json_text import json_leaves
 
 TEXT = '{"a": "ü1", "b": 12, "c": null}'
@@ -40,3 +44,12 @@ def test_a_token_may_write_several_values() -> None:
     text = '["a", "b"]'
     tokens = sampled(('["', None), ('a", "b', 0.5), ('"]', 0.5))
     assert list(confidences(text, json_leaves(text), tokens)) == pytest.approx([0.5, 0.25])
+
+
+@pytest.mark.parametrize("output_type", [Choice({"a": 1, "ab": 2}), Regex("a|ab")])
+def test_the_end_of_an_answer_that_is_not_json_counts(output_type: Any) -> None:
+    """`a` is as likely as its token and the end behind it, where `ab` is allowed too."""
+    tokens = (*sampled(("a", 0.9)), SampledToken(1, 1, math.log(0.5), 1.0))
+    generation = Generation("a", (), 0.0, shortened=False, diagnostics=Diagnostics(tokens=tokens))
+    (sure,) = sureness(resolve_type(output_type), generation).values()
+    assert sure.confidence == pytest.approx(0.45)

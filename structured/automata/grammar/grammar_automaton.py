@@ -145,7 +145,12 @@ class GrammarAutomaton(MachineAutomaton):
 
     @property
     def nbytes(self) -> int:
-        """The memory that the tables and what has been walked so far take."""
+        """The memory that the tables, what has been walked so far, and the walks of tokens take."""
+        return self._machine_bytes + sum(walks.nbytes for walks in self._token_walks.values())
+
+    @property
+    def _machine_bytes(self) -> int:
+        """The memory to which the limits apply; the walks of tokens are limited by their number."""
         return sum(int(array.nbytes) for array in self._machine)
 
     @property
@@ -263,7 +268,7 @@ class GrammarAutomaton(MachineAutomaton):
             self._began = jit.clock()
             if self._machine is not self._weighed:  # an array has grown
                 self._weighed = self._machine
-                if self.nbytes > self._enough:
+                if self._machine_bytes > self._enough:
                     self._collect()
             return self._grown_until_done(call)
 
@@ -273,7 +278,7 @@ class GrammarAutomaton(MachineAutomaton):
         for lack in (layout.MORE_STACKS, layout.MORE_PLACES, layout.MORE_CONFIGURATIONS):
             grammar_states.rehash(machine, lack)
         self._machine = machine
-        self._kept = self.nbytes
+        self._kept = self._machine_bytes
         self._enough = self._kept + max(self._kept, self.limits.bytes // 4)
 
     def _grown_until_done(self, loop: Callable[[], int]) -> int:
@@ -365,7 +370,8 @@ class GrammarAutomaton(MachineAutomaton):
         """Double the array that is full. Raises GrammarError if that would exceed the limits."""
         if lack == layout.MORE_STATES and self._states_used >= self.limits.states:
             raise self._too_costly(f"more than {self.limits.states:,} states")
-        if self.nbytes + sum(getattr(self._machine, name).nbytes for name in layout.GROWING[lack]) > self.limits.bytes:
+        more = sum(int(getattr(self._machine, name).nbytes) for name in layout.GROWING[lack])
+        if self._machine_bytes + more > self.limits.bytes:
             raise self._too_costly(f"more than {self.limits.bytes:,} bytes")
         machine = layout.grown(self._machine, lack)
         grammar_states.rehash(machine, lack)

@@ -176,6 +176,11 @@ class TokenWalks:
         self._used["first_node"] = 1
         self._sets: dict[bytes, int] = {}
 
+    @property
+    def nbytes(self) -> int:
+        """The memory of the arrays."""
+        return sum(int(array.nbytes) for array in self.arrays)
+
     def set_of(self, nodes: _Numbers) -> int:
         """Return the number of a set of nodes of the trie."""
         number = self._sets.setdefault(nodes.tobytes(), len(self._sets))

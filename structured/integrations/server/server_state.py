@@ -12,7 +12,7 @@ from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
-from structured.decoding.generate import forget
+from structured.decoding.generate import drop_indexes
 from structured.decoding.running_batch import RunningBatch
 from structured.errors import ModelError, StructuredError
 from structured.errors.calling_line import without_warnings
@@ -102,7 +102,7 @@ class TokenCounter:
 
     def total_of_prompts(self, replies: Sequence[Reply], copies: int = 1) -> int:
         """Return the tokens of all prompts. A prompt of which there are `copies`, one behind another, counts once."""
-        merged_results = [reply.result for reply in replies if not reply.result.generations]
+        merged_results = [reply.result for reply in replies if reply.generation.served is not None]
         tokens = self.prompt_tokens | {result.position: result.usage.prompt_tokens for result in merged_results}
         return sum(count for position, count in tokens.items() if position % copies == 0)
 
@@ -149,7 +149,7 @@ class Extractors:
         sizes = {key: extractor.memory for key, extractor in self._extractors.copy().items()}
         total, surplus = sum(sizes.values()), len(sizes) + 1 - MAX_EXTRACTORS
         if total > MAX_EXTRACTOR_BYTES:
-            forget()  # those that stay have their indexes themselves
+            drop_indexes()  # those that stay have their indexes themselves
         for key, size in sizes.items():
             if surplus <= 0 and total <= MAX_EXTRACTOR_BYTES:
                 break

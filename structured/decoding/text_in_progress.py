@@ -1,6 +1,6 @@
-"""Sequences: the texts that are being written, sampled or searched for by beams.
+"""Texts in progress: sampled, or searched for by beams, with everything that changes while they are written.
 
-A sequence holds everything that changes while its text is written: guide, tokens, bytes, pending tokens and proposals.
+That is the guide, the tokens and their bytes, the tokens that the model has not read yet, and the proposed ones.
 
 Beam search and particles decide differently which texts go on in each turn, and how often. The model does the same for
 both (`write`): it reads the appended tokens, keeps the rows that go on, and copies those that fork.
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structured.automata import AUTOMATON_ERRORS
-from structured.decoding.prompt_lookup import MAX_WORDS, Source, Window, propose
+from structured.decoding.prompt_lookup import MAX_WORDS, PromptText, Proposal, propose
 from structured.decoding.repetition import BREAK, repeated_by
 from structured.decoding.requests import Diagnostics, Generation, Request, SampledToken
 from structured.decoding.sampling import Sampler, TokenChoice, likeliest_tokens
@@ -30,7 +30,7 @@ T = TypeVar("T")
 
 
 @dataclass(slots=True, eq=False)
-class Sequence:
+class TextInProgress:
     """One text that is being written. With `jump_forward`, forced tokens are appended and probable ones proposed."""
 
     request: Request
@@ -40,26 +40,28 @@ class Sequence:
     next_guide: Guide | None = field(init=False)
     """The guide of the answer while the thinking before it is written; else None."""
     token_ids: list[int] = field(default_factory=list)
-    text: bytearray = field(default_factory=bytearray)
+    written: bytearray = field(default_factory=bytearray)
     """The bytes of the tokens."""
     answer_start: int = 0
-    """The byte of `text` at which the answer begins, after the thinking."""
+    """The byte of `written` at which the answer begins, after the thinking."""
     pending: list[int] = field(default_factory=list)
     """Tokens that the model has not read yet."""
-    window: Window = field(default_factory=Window)
-    source: Source | None = None
+    proposal: Proposal = field(default_factory=Proposal)
+    prompt_text: PromptText | None = None
     """The prompt for look-ups; None until the first one."""
     log_probability: float = 0.0
     shortened: bool = False
+    """Whether the budget excluded a sampled token of the answer."""
     forced: int = 0
+    """How many tokens were forced."""
     repetition_places: list[int] = field(default_factory=list)
     """The bytes of `text` at which a string or list was closed because it repeated itself."""
-    is_leaving: bool = False
+    must_complete: bool = False
     """Whether the thinking repeated itself, so that only its shortest completion is allowed."""
     free_tokens: list[int] = field(default_factory=list)
     """The tokens written in free text, if the request penalises repetition, with BREAK after each string."""
     sampled: list[SampledToken] = field(default_factory=list)
-    """The sampled tokens, with places in `text`."""
+    """The sampled tokens, with places in `written`."""
     passes: int = 0
     started: float = 0.0
     ended: float = 0.0
@@ -76,13 +78,13 @@ class Sequence:
         except AUTOMATON_ERRORS as error:
             self.error = error
 
-    def __copy__(self) -> "Sequence":
+    def __copy__(self) -> "TextInProgress":
         """Return an independent copy, with the same tokens and the same state of the guide."""
-        twin = object.__new__(Sequence)
-        for name in Sequence.__slots__:
+        twin = object.__new__(TextInProgress)
+        for name in TextInProgress.__slots__:
             value = getattr(self, name)
             setattr(twin, name, value.copy() if isinstance(value, Guide | list | bytearray) else value)
-        twin.window = Window()
+        twin.proposal = Proposal()
         return twin
 
     @property
@@ -104,41 +106,41 @@ class Sequence:
     @property
     def answer(self) -> bytes:
         """The bytes of the answer so far."""
-        return b"" if self.next_guide else bytes(self.text[self.answer_start + self.request.begun :])
+        return b"" if self.next_guide else bytes(self.written[self.answer_start + self.request.prefix_length :])
 
     def masks(self) -> tuple[Mask, Mask] | None:
         """Return the mask of the next token, and the mask within the budget; None after an automaton's error."""
         try:
-            return self.guide.ample_mask(), self.guide.mask()
+            return self.guide.mask_without_budget(), self.guide.mask()
         except AUTOMATON_ERRORS as error:
             self.error = error
             return None
 
     def repeats(self, token_id: int) -> bool:
         """Tell whether a token repeats the end of the text too often, unless the prompt has the same repetition."""
-        if self.is_leaving:
+        if self.must_complete:
             return True
         control = self.request.repetition
         if control is None or not control.stop:
             return False
-        repeated = repeated_by(self.guide, self.text, token_id, self.answer_start)
-        return repeated is not None and repeated not in self._prompt().text
+        repeated = repeated_by(self.guide, self.written, token_id, self.answer_start)
+        return repeated is not None and repeated not in self._prompt_text().text
 
     def take(self, choice: TokenChoice, scores: Logits) -> None:
         """Append a sampled token or, if it repeats the text, a token of the shortest completion in its place."""
         try:
             if count := self.request.alternatives:
-                alternatives = likeliest_tokens(to_host(scores), self.guide.ample_mask(), count)
+                alternatives = likeliest_tokens(to_host(scores), self.guide.mask_without_budget(), count)
                 choice = choice._replace(alternatives=alternatives)
-            within = self.guide.way_out() if self.repeats(choice.token_id) else None
+            end_mask = self.guide.way_out() if self.repeats(choice.token_id) else None
         except AUTOMATON_ERRORS as error:
             self.error = error
             return
-        if within is not None:
-            out = self.sampler.confined(choice, to_host(scores), within, self.request.generator)
+        if end_mask is not None:
+            out = self.sampler.confined(choice, to_host(scores), end_mask, self.request.generator)
             self.note_repetition(is_stopped=out.token_id != choice.token_id)
-            self.is_leaving = self.next_guide is not None
-            choice = out._replace(steered=choice.steered, alternatives=choice.alternatives)
+            self.must_complete = self.next_guide is not None
+            choice = out._replace(is_replacement=choice.is_replacement, alternatives=choice.alternatives)
         self.extend(choice)
 
     def note_repetition(self, *, is_stopped: bool) -> None:
@@ -165,19 +167,19 @@ class Sequence:
         self.guide.advance(choice.token_id)
         self._note_free_text(state, choice.token_id)
         self.log_probability += choice.log_probability
-        self.shortened |= choice.steered and self.next_guide is None
-        start = len(self.text)
+        self.shortened |= choice.is_replacement and self.next_guide is None
+        start = len(self.written)
         if choice.token_id not in self.guide.index.vocabulary.end_token_ids:
             self._append((choice.token_id,))
         figures = choice.log_probability, choice.legal_mass, choice.alternatives
-        self.sampled.append(SampledToken(start, len(self.text), *figures))
+        self.sampled.append(SampledToken(start, len(self.written), *figures))
         self._append_forced()
-        self.window.accept(self.pending)
+        self.proposal.accept(self.pending)
 
     def read_all(self) -> list[int]:
         """Return the tokens of prompt and text, for a model that has read none of them, nor any proposal."""
         self.pending = []
-        self.window.open([])
+        self.proposal.replace([])
         return [*self.request.prompt, *self.token_ids]
 
     def read(self, count: int) -> list[int]:
@@ -189,27 +191,27 @@ class Sequence:
         """Propose at most `most` tokens, if none are pending, and return how many."""
         proposed: list[int] = []
         if self.jump_forward and self.is_ready and most > 0:
-            most, written = min(most, self.window.size), bytes(self.text[-MAX_WORDS:])
+            most, written = min(most, self.proposal.max_length), bytes(self.written[-MAX_WORDS:])
             try:
-                proposed = propose(self.guide, written, self._prompt(), most)
+                proposed = propose(self.guide, written, self._prompt_text(), most)
             except AUTOMATON_ERRORS as error:
                 self.error = error
-        self.window.open(proposed)
+        self.proposal.replace(proposed)
         return len(proposed)
 
     def end(self) -> None:
-        """Record the end of the text, and release the prompt source."""
-        self.ended, self.source = perf_counter(), None
+        """Record the end of the text, and release the text of the prompt."""
+        self.ended, self.prompt_text = perf_counter(), None
 
     def generation(self) -> Generation:
         """Return the finished text with its figures."""
-        before = self.answer_start + self.request.begun
+        before = self.answer_start + self.request.prefix_length
         return Generation(
             self.answer.decode(),
             tuple(self.token_ids),
             self.log_probability,
             self.shortened,
-            self.text[: self.answer_start].decode(),
+            self.written[: self.answer_start].decode(),
             Diagnostics(
                 self.forced,
                 self.passes,
@@ -218,16 +220,17 @@ class Sequence:
                 max(self.ended - self.started, 0.0) if self.started else 0.0,
                 self.seconds_in_model,
                 self.seconds_in_guide,
-                self.request.taken_back,
+                self.request.removed_tokens,
                 repetition_places=tuple(place - before for place in self.repetition_places),
             ),
         )
 
-    def _prompt(self) -> Source:
-        """Return the prompt as a source for look-ups."""
-        if self.source is None:
-            self.source = Source.of(self.request.prompt, self.guide.index.vocabulary, self.request.shared)
-        return self.source
+    def _prompt_text(self) -> PromptText:
+        """Return the prompt for look-ups."""
+        if self.prompt_text is None:
+            request, vocabulary = self.request, self.guide.index.vocabulary
+            self.prompt_text = PromptText.from_tokens(request.prompt, vocabulary, request.shared)
+        return self.prompt_text
 
     def _note_free_text(self, state: int, token_id: int) -> None:
         """Record a token that was written in a state, if the request penalises repetition in free text."""
@@ -244,7 +247,7 @@ class Sequence:
         self.token_ids += token_ids
         self.pending += token_ids
         for token_id in token_ids:
-            self.text += tokens[token_id] or b""
+            self.written += tokens[token_id] or b""
 
     def _append_forced(self) -> None:
         """Append the forced tokens, and go on to the answer when the thinking is finished."""
@@ -254,9 +257,9 @@ class Sequence:
                 self._append(forced)
                 self.forced += len(forced)
         if self.guide.finished and self.next_guide is not None:
-            self.answer_start = len(self.text)  # set first, since another thread may read the answer
+            self.answer_start = len(self.written)  # set first, since another thread may read the answer
             self.guide, self.next_guide = self.next_guide, None
-            self.is_leaving = False
+            self.must_complete = False
             self._append_forced()
 
 
@@ -270,16 +273,16 @@ def to_host(logits: Logits) -> NDArray[np.float32]:
     return scores
 
 
-def timed(sequences: Iterable[Sequence], run: Callable[[], T], *, passes: int = 0) -> T:
+def timed(texts: Iterable[TextInProgress], run: Callable[[], T], *, passes: int = 0) -> T:
     """Run a function, and add its time to each text: time in the model if it makes forward passes, or else outside."""
     started = perf_counter()
     result = run()
     taken = perf_counter() - started
-    for sequence in sequences:
-        sequence.started = sequence.started or started
-        sequence.passes += passes
-        sequence.seconds_in_model += taken if passes else 0.0
-        sequence.seconds_in_guide += 0.0 if passes else taken
+    for text in texts:
+        text.started = text.started or started
+        text.passes += passes
+        text.seconds_in_model += taken if passes else 0.0
+        text.seconds_in_guide += 0.0 if passes else taken
     return result
 
 
@@ -287,11 +290,11 @@ class Forking(Protocol):
     """The texts of one request, of which each turn continues, copies or ends some."""
 
     request: Request
-    ended: list[tuple[int, Sequence]]
+    ended: list[tuple[int, TextInProgress]]
     """The texts that the last turn finished, each with the row that it comes from."""
 
     @property
-    def live(self) -> list[Sequence]:
+    def live(self) -> list[TextInProgress]:
         """The texts that go on, in the order of their rows."""
 
     @property
