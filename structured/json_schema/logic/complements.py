@@ -165,9 +165,10 @@ def _items(part: Subschema, keyword: str) -> Ways:
             items = [*[True] * index, part.placed(keyword, index, is_denied=True)]
             yield _way(part, type="array", minItems=index + 1, prefixItems=items)
         return
-    first = part.schema.get("items") if keyword == "additionalItems" else part.schema.get("prefixItems", [])
-    if isinstance(first, list):  # without a list, additionalItems has no effect
-        yield _way(part, type="array", **{"some item": SomeItem(len(first), part.placed(keyword, is_denied=True))})
+    if keyword == "additionalItems" and not isinstance(part.schema.get("items"), list):
+        return  # it has no effect
+    rule = SomeItem(len(part.first_items), part.placed(keyword, is_denied=True))
+    yield _way(part, type="array", **{"some item": rule})
 
 
 def contained(part: Subschema) -> tuple[int, int | None]:
