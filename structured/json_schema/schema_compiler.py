@@ -86,27 +86,53 @@ def schema_to_pattern(
 def compiled(compilation: Compilation) -> Pattern:
     """Return the pattern of the whole schema of a compilation. Raises `SchemaError` as `schema_to_pattern` does.
 
-    Where only unlisted properties could satisfy it, the error says so, and is no UnsatisfiableError.
+    Where a freer treatment of optional properties could satisfy it, the error says so, and is no UnsatisfiableError.
     """
     try:
         return _whole(compilation)
     except UnsatisfiableError as error:
-        if compilation.optional == "schema" or compilation.statements is not None:
+        if compilation.statements is not None:
             raise
-        freely = compilation.afresh()
-        freely.optional = "schema"
+        raise _error_with_remedy(error, compilation) from None
+
+
+_FREER_TREATMENTS: dict[OptionalProperties, tuple[str, str]] = {
+    "omittable": (
+        "unless optional properties are left out",
+        'Allow that, with layout=JsonLayout(optional_properties="omittable"), or let some value be valid.',
+    ),
+    "schema": (
+        "unless properties are written that the schema does not list",
+        'Allow them, with layout=JsonLayout(optional_properties="schema"), or list what may be there.',
+    ),
+}
+"""The treatments of optional properties that follow the usual one, each freer than the one before: the condition that
+each allows, and the remedy."""
+
+
+def _error_with_remedy(error: UnsatisfiableError, compilation: Compilation) -> SchemaError:
+    """Return the error of a compilation, with a freer treatment of optional properties as its remedy if one helps."""
+    treatments = list(_FREER_TREATMENTS)
+    if compilation.optional in treatments:
+        del treatments[: treatments.index(compilation.optional) + 1]
+    problem, refusal = error.problem.removeprefix(UNSATISFIABLE), None
+    for treatment in treatments:
+        condition, remedy = _FREER_TREATMENTS[treatment]
+        freer = compilation.afresh()
+        freer.optional = treatment
         try:
-            _whole(freely)
+            _whole(freer)
         except UnsatisfiableError:
-            raise error from None
-        except SchemaError:  # for another reason
-            pass
-        raise SchemaError(
-            f"{error.problem.removeprefix(UNSATISFIABLE)}, unless properties are written that the schema does not list",
-            schema_path=error.schema_path,
-            keyword=error.keyword,
-            remedy='Allow them, with layout=JsonLayout(optional_properties="schema"), or list what may be there.',
-        ) from None
+            continue
+        except SchemaError as other:  # so it remains unknown whether the treatment helps
+            problem, refusal = f"{problem}, {condition}; but then: {other.problem}", other
+            break
+        return SchemaError(
+            f"{problem}, {condition}", schema_path=error.schema_path, keyword=error.keyword, remedy=remedy
+        )
+    if refusal is None:
+        return error
+    return SchemaError(problem, schema_path=refusal.schema_path, keyword=refusal.keyword, remedy=refusal.remedy)
 
 
 def _whole(compilation: Compilation) -> Pattern:

@@ -416,13 +416,16 @@ def counts(schemas: Subschemas, at_least: str, at_most: str) -> tuple[int, int |
         if at_most in part.schema:
             most = part.length(at_most)
             high = high if most is None or most >= LONGEST else most if high is None else min(high, most)
-    if low >= LONGEST:
-        part = next(part for part in schemas if at_least in part.schema)
-        raise part.location.unsatisfiable(f"no text is {low:,} long", keyword=at_least)
-    if high is not None and low > high:
-        location = next(part.location for part in schemas if at_least in part.schema)
-        raise location.unsatisfiable(f"no length is at least {low} and at most {high}", keyword=at_least)
+    if low >= LONGEST or (high is not None and low > high):
+        unit = _UNITS[at_least]
+        count = f"{low:,}" if low >= LONGEST else f"at least {low:,} and at most {high:,}"
+        part = next(part for part in schemas if at_least in part.schema and part.length(at_least) == low)
+        raise part.location.unsatisfiable(f"no value has {count} {unit}", keyword=at_least)
     return low, high
+
+
+_UNITS = {"minItems": "items", "minLength": "characters", "minProperties": "properties"}
+"""The units of lengths, by the keyword of the lower limit."""
 
 
 def _subschema_at(schema: Any, location: Location) -> Subschema:
