@@ -251,7 +251,7 @@ class _Derivation:
     def _array(self, part: Subschema, above: frozenset[Identity]) -> Column:
         schema, parts = part.schema, listed(part, "prefixItems")
         if isinstance(schema.get("items"), Mapping):
-            parts.append(part.below("items"))
+            parts.append(part.subschema("items"))
         elif schema.get("items", False) is not False:
             return JSON
         items = self._common(parts, above)
@@ -263,13 +263,13 @@ class _Derivation:
         if "patternProperties" in schema:
             return JSON
         if isinstance(others, Mapping) and not names:
-            return map_of(self.column(part.below("additionalProperties"), above))
+            return map_of(self.column(part.subschema("additionalProperties"), above))
         if others is not False or not names:
             return JSON
         self._members += len(names)
         if self._members > MAX_MEMBERS:
             raise _TooManyError
-        return struct_of({name: self.column(part.below("properties", name), above) for name in names})
+        return struct_of({name: self.column(part.subschema("properties", name), above) for name in names})
 
 
 def _is_null(part: Subschema) -> bool:

@@ -15,7 +15,14 @@ from structured.automata.dfa import most_characters
 from structured.errors import SchemaError
 from structured.json_schema.canonical_json import canonical_values
 from structured.json_schema.document.equality import identity
-from structured.json_schema.document.location import Location, MadeSchema, PatternOf, Subschema, Subschemas, counts
+from structured.json_schema.document.location import (
+    InternalSchema,
+    Location,
+    PatternOf,
+    Subschema,
+    Subschemas,
+    length_limits,
+)
 from structured.json_schema.items import ArrayWithNeeds, items_of, read_by, read_needs
 from structured.json_schema.strings.strings import CANONICAL_CHARACTER
 from structured.regex import (
@@ -181,8 +188,8 @@ def are_many(pattern: Pattern) -> bool:
 
     The numbers of texts of several parts are not multiplied: two parts may spell the same text.
     """
-    entered = Concat | Alternation | ObjectMembers | Distinct | Iteration
-    nodes = nodes_of(pattern, lambda node: parts_of(node) if isinstance(node, entered) else ())
+    composite_types = Concat | Alternation | ObjectMembers | Distinct | Iteration
+    nodes = nodes_of(pattern, lambda node: parts_of(node) if isinstance(node, composite_types) else ())
     return any(_at_least(node) >= MANY for node in nodes)
 
 
@@ -227,11 +234,11 @@ def _texts_of(automaton: Scan) -> float:
 def array(schemas: Subschemas, location: Location, pattern_of: PatternOf) -> Pattern:
     """Return the arrays that satisfy some schemas: first items with schemas of their own, others with one schema."""
     for part in schemas:
-        if isinstance(part.schema, MadeSchema) and "not uniqueItems" in part.schema:
+        if isinstance(part.schema, InternalSchema) and "not uniqueItems" in part.schema:
             raise part.location.refusal(
                 "Two equal items cannot be required", keyword="uniqueItems", remedy="Remove the denied 'uniqueItems'."
             )
-    limits = counts(schemas, "minItems", "maxItems")
+    limits = length_limits(schemas, "minItems", "maxItems")
     distinct = next((part for part in schemas if part.schema.get("uniqueItems") is True), None)
     is_plural = limits[1] is None or limits[1] > 1
     if distinct is not None and is_plural and (limits[0] > 1 or not location.is_type):  # a set may repeat itself

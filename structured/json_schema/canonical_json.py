@@ -14,10 +14,10 @@ from structured.errors import PatternError, SchemaError
 from structured.json_schema.document.equality import CanonicalForm
 from structured.json_schema.document.location import (
     Compilation,
+    InternalSchema,
     Location,
-    MadeSchema,
     PatternOf,
-    PlacedSchema,
+    RelocatedSchema,
     Subschema,
     Subschemas,
 )
@@ -48,32 +48,32 @@ def canonical_values(schemas: Subschemas, location: Location, pattern_of: Patter
     outer = location.compilation
     if outer.canonical_form is not None:
         return pattern_of(schemas)
-    form = CanonicalForm({}) if outer.canonical is None else outer.canonical.canonical_form
+    form = CanonicalForm({}) if outer.canonical_compilation is None else outer.canonical_compilation.canonical_form
     while True:
         assert form is not None
-        if outer.canonical is None or outer.canonical.canonical_form is not form:
-            outer.canonical = outer.afresh()
-            outer.canonical.key_order, outer.canonical.canonical_form = "schema", form
+        if outer.canonical_compilation is None or outer.canonical_compilation.canonical_form is not form:
+            outer.canonical_compilation = outer.afresh()
+            outer.canonical_compilation.key_order, outer.canonical_compilation.canonical_form = "schema", form
             if location.whitespace.edge != EMPTY:
-                outer.canonical.whitespace = read_whitespace(DEFAULT_WHITESPACE)
-        pattern = pattern_of([_moved(part, outer.canonical) for part in schemas])
+                outer.canonical_compilation.whitespace = read_whitespace(DEFAULT_WHITESPACE)
+        pattern = pattern_of([_moved(part, outer.canonical_compilation) for part in schemas])
         if not form.met:
             break
         form = CanonicalForm({name: place for place, name in enumerate([*form.names, *form.met])})
-    if outer.canonical.references:
-        check_ends(pattern, outer.canonical)
+    if outer.canonical_compilation.recursive_references:
+        check_ends(pattern, outer.canonical_compilation)
     return pattern
 
 
 def _moved(part: Subschema, compilation: Compilation) -> Subschema:
     """Return a schema as part of another compilation of the same document."""
     location = part.location._replace(compilation=compilation)
-    if isinstance(part.schema, PlacedSchema):
+    if isinstance(part.schema, RelocatedSchema):
         return part._replace(
             schema=part.schema._replace(location=part.schema.location._replace(compilation=compilation)),
             location=location,
         )
-    if isinstance(part.schema, MadeSchema):
+    if isinstance(part.schema, InternalSchema):
         raise location.refusal(
             "'uniqueItems' is not supported where other rules of the items are denied",
             keyword="uniqueItems",
@@ -86,7 +86,7 @@ def canonical_numbers(values: Pattern, location: Location) -> Pattern:
     """Return numbers, in canonical form where values are compared by their texts."""
     if location.compilation.canonical_form is None:
         return values
-    return location.compilation.once(("canonical", id(values)), lambda: _canonical(values, location), keep=values)
+    return location.compilation.cached(("canonical", id(values)), lambda: _canonical(values, location), keep=values)
 
 
 def canonical_listing(values: Iterable[Any], location: Location) -> Pattern:

@@ -15,10 +15,10 @@ from typing import TypeVar
 from structured.errors import UnsatisfiableError
 from structured.json_schema.document.drafts import SchemaDraft
 from structured.json_schema.document.location import (
+    InternalSchema,
     Location,
-    MadeSchema,
     PatternOf,
-    PlacedSchema,
+    RelocatedSchema,
     Subschema,
     Subschemas,
 )
@@ -89,7 +89,7 @@ class ItemNeed:
     """The requirement of `part` that `least` to `most` items from position `start` on satisfy a schema."""
 
     start: int
-    schema: PlacedSchema
+    schema: RelocatedSchema
     least: int
     most: int | None
     part: Subschema
@@ -105,9 +105,9 @@ def read_needs(schemas: Subschemas) -> Iterator[ItemNeed]:
     for part in schemas:
         if part.has("contains"):
             least, most = contained(part)
-            if least or most is not None or part.scopes:
-                yield ItemNeed(0, part.placed("contains"), least, most, part)
-        some = part.schema.get("some item") if isinstance(part.schema, MadeSchema) else None
+            if least or most is not None or part.unevaluated_parents:
+                yield ItemNeed(0, part.relocated("contains"), least, most, part)
+        some = part.schema.get("some item") if isinstance(part.schema, InternalSchema) else None
         if isinstance(some, SomeItem):
             yield ItemNeed(some.start, some.schema, 1, None, part)
 
@@ -174,7 +174,8 @@ class ArrayWithNeeds:
     def _held_at(self, position: int, met: tuple[int, ...]) -> list[tuple[bool, ...]]:
         """Return the sets of needs that an item at a position may meet; needs that are fully met are left out."""
         is_open = tuple(
-            position >= need.start and (need.most is not None or count < need.highest or bool(need.part.scopes))
+            position >= need.start
+            and (need.most is not None or count < need.highest or bool(need.part.unevaluated_parents))
             for count, need in zip(met, self.needs, strict=True)
         )
         if is_open not in self._held:
@@ -188,11 +189,11 @@ class ArrayWithNeeds:
             for part in self.schemas:
                 rules.append(part.item(position))
                 if "unevaluatedItems" in part.schema and not self._is_evaluated(part, position, held):
-                    rules.append(part.within("unevaluatedItems"))
+                    rules.append(part.child_subschema("unevaluatedItems"))
             for need, is_held in zip(self.needs, held, strict=True):
                 if is_held or need.most is not None:
                     rule = need.schema if is_held else need.schema._replace(is_denied=not need.schema.is_denied)
-                    rules.append(rule.here(self.location.inside()))
+                    rules.append(rule.subschema_at(self.location.of_child()))
             try:
                 self.items[key] = self.pattern_of(rules)
             except UnsatisfiableError:
@@ -202,13 +203,13 @@ class ArrayWithNeeds:
     def _is_evaluated(self, scope: Subschema, position: int, held: tuple[bool, ...]) -> bool:
         """Tell whether an item is evaluated within a schema (core §11.2); `contains` evaluates from 2020-12 on."""
         for part in self.schemas:
-            if scope.identity in part.scopes:
+            if scope.identity in part.unevaluated_parents:
                 inner = part.identity != scope.identity and "unevaluatedItems" in part.schema
-                if position < len(part.first_items) or part.has(part.rest_keyword) or inner:
+                if position < len(part.first_items) or part.has(part.other_items_keyword) or inner:
                     return True
         return any(
             is_held
-            and scope.identity in need.part.scopes
+            and scope.identity in need.part.unevaluated_parents
             and "contains" in need.part.schema
             and need.part.location.draft >= SchemaDraft.DRAFT_2020_12
             for need, is_held in zip(self.needs, held, strict=True)

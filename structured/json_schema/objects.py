@@ -13,7 +13,14 @@ from structured.automata.dfa import Intersection, Language, PatternLanguage
 from structured.errors import PatternError, UnsatisfiableError
 from structured.errors.recursion import deep
 from structured.json_schema.counting import CountedMembers, Member, OtherMembers
-from structured.json_schema.document.location import Location, MadeSchema, PatternOf, Subschema, Subschemas, counts
+from structured.json_schema.document.location import (
+    InternalSchema,
+    Location,
+    PatternOf,
+    Subschema,
+    Subschemas,
+    length_limits,
+)
 from structured.json_schema.logic.listed_values import spellings
 from structured.json_schema.logic.property_names import (
     SomeProperty,
@@ -37,7 +44,7 @@ from structured.regex import EMPTY, Literal, Pattern, Unlike, Words, concat, lit
 from structured.regex.character_classes import ECMA, RUST
 from structured.regex.json_strings import escaped
 from structured.regex.syntax import ANY_TEXT, NOTHING
-from structured.regex.traversal import ends_alone
+from structured.regex.traversal import matches_without_references
 
 _COMBINING = frozenset({"patternProperties", "unevaluatedProperties"})
 """Keywords that may add rules to a listed property."""
@@ -84,7 +91,7 @@ class _Object:
         self.location = location
         self.compilers = compilers
         self.dialect = RUST if schemas[0].location.is_type else ECMA
-        self.fewest, self.most = counts(schemas, "minProperties", "maxProperties")
+        self.fewest, self.most = length_limits(schemas, "minProperties", "maxProperties")
         self.required = dict.fromkeys(name for part in schemas for name in part.schema.get("required", ()))
         self.clauses = [*clauses, *([Alternative(None, part)] for part, _ in existence_rules(schemas))]
         named = (name for clause in self.clauses for name, _ in clause if name is not None)
@@ -123,7 +130,7 @@ class _Object:
             )
         reserved = [name for part in self.schemas for name in part.schema.get("reserved_names", ())]
         self.reserved = [*dict.fromkeys([*self.listed, *reserved])]
-        if self.location.compilation.optional == "written":
+        if self.location.compilation.optional_properties == "written":
             self.required = dict.fromkeys(self.listed)
         self.forbids_others = keywords.isdisjoint(("additionalProperties", "patternProperties"))
 
@@ -137,7 +144,7 @@ class _Object:
     def _leaves_out_others(self, members: list[Member]) -> bool:
         """Tell whether only the members are written, since no schema describes other properties."""
         has_witness = any(name is None for clause in self.clauses for name, _ in clause)
-        if self.location.compilation.optional == "schema" or self.schemas[0].location.is_type or has_witness:
+        if self.location.compilation.optional_properties == "schema" or self.schemas[0].location.is_type or has_witness:
             return False
         are_described = any(_ABOUT_OTHERS & part.schema.keys() for part in self.schemas)
         return bool(self._own()) and not are_described and len(members) >= self.fewest
@@ -145,7 +152,7 @@ class _Object:
     def _restricted_names(self) -> Pattern | None:
         """Return the names that properties may have; None means any."""
         named = [
-            part.within("propertyNames")
+            part.child_subschema("propertyNames")
             for part in self.schemas
             if part.has("propertyNames") and part.schema["propertyNames"] is not True
         ]
@@ -239,7 +246,7 @@ class _Object:
         where the schema is read by the specification, those whose value might be invented; see `may_be_left_out`.
         """
         compilation = self.location.compilation
-        if compilation.optional != "written" or (self.most is not None and len(members) > self.most):
+        if compilation.optional_properties != "written" or (self.most is not None and len(members) > self.most):
             return set()
         missing = {name for clause in self.clauses for name, value in clause if value is None}
         are_all = self.location.is_type or self.fewest > len(self.required)
@@ -248,12 +255,12 @@ class _Object:
             for name in self._own()
             if name in members and name not in missing
             if are_all or all(map(invents_nothing, self._rules_for(name, partial(self._matching, name))))
-            if ends_alone(members[name], compilation.endings)
+            if matches_without_references(members[name], compilation.reference_free)
         }
 
     def _own(self) -> list[str]:
         """Return the properties that a schema of the user lists."""
-        own = [part.schema for part in self.schemas if not isinstance(part.schema, MadeSchema)]
+        own = [part.schema for part in self.schemas if not isinstance(part.schema, InternalSchema)]
         return [name for name in self.listed if any(name in schema.get("properties", ()) for schema in own)]
 
     def _matching(self, name: str, part: Subschema) -> list[str]:
@@ -266,32 +273,32 @@ class _Object:
         self, name: str | None, matching: Callable[[Subschema], Iterable[str]] = lambda _part: ()
     ) -> Subschemas:
         if name is not None and self.is_simple and name in self.schemas[0].schema.get("properties", ()):
-            return [self.schemas[0].within("properties", name)]
+            return [self.schemas[0].child_subschema("properties", name)]
         rules: Subschemas = []
         evaluated: list[bool] = []
         for part in self.describing:
             own: Subschemas = []
             if name is not None and name in part.schema.get("properties", ()):
-                own.append(part.within("properties", name))
+                own.append(part.child_subschema("properties", name))
             if "patternProperties" in part.schema:
-                own += [part.within("patternProperties", regex) for regex in matching(part)]
+                own += [part.child_subschema("patternProperties", regex) for regex in matching(part)]
             evaluated.append(bool(own) or "additionalProperties" in part.schema)
             if not own and "additionalProperties" in part.schema:
-                own.append(part.within("additionalProperties"))
+                own.append(part.child_subschema("additionalProperties"))
             elif not own and name is None and part.location.is_type and "patternProperties" in part.schema:
                 own.append(Subschema(False, part.location))
             rules += own
         for part in self.describing:
             if "unevaluatedProperties" in part.schema and not self._is_evaluated(part, evaluated):
-                rules.append(part.within("unevaluatedProperties"))
-        return rules or [Subschema(True, self.schemas[0].location.inside("additionalProperties"))]
+                rules.append(part.child_subschema("unevaluatedProperties"))
+        return rules or [Subschema(True, self.schemas[0].location.of_child("additionalProperties"))]
 
     def _is_evaluated(self, scope: Subschema, evaluated: list[bool]) -> bool:
         """Tell whether a property is evaluated within a schema (core §11.3)."""
         return any(
             is_evaluated or (part.identity != scope.identity and "unevaluatedProperties" in part.schema)
             for part, is_evaluated in zip(self.describing, evaluated, strict=True)
-            if scope.identity in part.scopes
+            if scope.identity in part.unevaluated_parents
         )
 
     def _rest(self) -> OtherMembers:
@@ -384,7 +391,7 @@ class _Object:
 
 
 def _witness_value(part: Subschema) -> Subschema:
-    return part.within("some property", 0)
+    return part.child_subschema("some property", 0)
 
 
 def _regexes(part: Subschema) -> Iterator[str]:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from itertools import chain, combinations, product
 from typing import NamedTuple
 
-from structured.json_schema.document.location import ANNOTATIONS, MadeSchema, PlacedSchema, Subschema, Subschemas
+from structured.json_schema.document.location import ANNOTATIONS, InternalSchema, RelocatedSchema, Subschema, Subschemas
 from structured.json_schema.logic.conjunctions import OpenChoice
 from structured.json_schema.logic.emptiness import surely_empty
 from structured.json_schema.logic.property_names import SomeProperty
@@ -49,7 +49,7 @@ def clauses_of(choices: list[OpenChoice]) -> list[Clause] | None:
         size = 1
         for option in kept:
             size *= len(option)
-        if len(kept) < len(options) or choice.part.scopes or size > MAX_PRODUCT:
+        if len(kept) < len(options) or choice.part.unevaluated_parents or size > MAX_PRODUCT:
             return None
         joined = [[alternative for clause in combined for alternative in clause] for combined in product(*kept)]
         clauses += [clause for clause in joined if not _is_certain(clause)]
@@ -79,20 +79,20 @@ def _clauses(part: Subschema) -> Iterator[Clause]:
     properties = part.schema.get("properties", {})
     required = part.schema.get("required", [])
     for name in required if isinstance(required, list) else ():
-        value = _value(part, name) if name in properties else Subschema(True, part.location.inside())
+        value = _value(part, name) if name in properties else Subschema(True, part.location.of_child())
         yield [Alternative(name, value)] if value.schema is not False else []
     for name in properties:
         value = _value(part, name)
         if value.schema is not True and name not in required:
             yield [Alternative(name, None), *([] if value.schema is False else [Alternative(name, value)])]
-    if isinstance(part.schema, MadeSchema) and "some property" in part.schema:
+    if isinstance(part.schema, InternalSchema) and "some property" in part.schema:
         yield [Alternative(None, part)]
 
 
 def _value(part: Subschema, name: str) -> Subschema:
     """Return the schema of a property, with True and False in place of their complements."""
-    value = part.within("properties", name)
-    if isinstance(value.schema, PlacedSchema) and isinstance(value.schema.schema, bool):
+    value = part.child_subschema("properties", name)
+    if isinstance(value.schema, RelocatedSchema) and isinstance(value.schema.schema, bool):
         return value._replace(schema=value.schema.schema != value.schema.is_denied)
     return value
 
@@ -162,7 +162,7 @@ class MemberObligations:
         meeting: dict[object, tuple[Subschema, set[int]]] = {}
         for number, value in here:
             if number in left:
-                key = value.schema.key if isinstance(value.schema, PlacedSchema) else value.identity
+                key = value.schema.key if isinstance(value.schema, RelocatedSchema) else value.identity
                 meeting.setdefault(key, (value, set()))[1].add(number)
         possible = [(value, numbers) for value, numbers in meeting.values() if not surely_empty([*rules, value])]
         contested = [value for value, _ in possible if not (_lists(value) or surely_empty([*rules, _failed(value)]))]
@@ -195,12 +195,12 @@ def _ways(
 
 def _failed(value: Subschema) -> Subschema:
     """Return the schema of the values that fail a schema."""
-    return value.complement.here(value.location)
+    return value.complement.subschema_at(value.location)
 
 
 def _lists(value: Subschema) -> bool:
     """Tell whether a schema lists values, so that its complement is worth stating."""
-    schema = value.schema.schema if isinstance(value.schema, PlacedSchema) else value.schema
+    schema = value.schema.schema if isinstance(value.schema, RelocatedSchema) else value.schema
     return isinstance(schema, dict) and ("enum" in schema or "const" in schema)
 
 

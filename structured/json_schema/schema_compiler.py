@@ -113,13 +113,13 @@ each allows, and the remedy."""
 def _error_with_remedy(error: UnsatisfiableError, compilation: Compilation) -> SchemaError:
     """Return the error of a compilation, with a freer treatment of optional properties as its remedy if one helps."""
     treatments = list(_FREER_TREATMENTS)
-    if compilation.optional in treatments:
-        del treatments[: treatments.index(compilation.optional) + 1]
+    if compilation.optional_properties in treatments:
+        del treatments[: treatments.index(compilation.optional_properties) + 1]
     problem, refusal = error.problem.removeprefix(UNSATISFIABLE), None
     for treatment in treatments:
         condition, remedy = _FREER_TREATMENTS[treatment]
         freer = compilation.afresh()
-        freer.optional = treatment
+        freer.optional_properties = treatment
         try:
             _whole(freer)
         except UnsatisfiableError:
@@ -138,7 +138,7 @@ def _error_with_remedy(error: UnsatisfiableError, compilation: Compilation) -> S
 def _whole(compilation: Compilation) -> Pattern:
     compilation.library.check_vocabularies(compilation.library.start.resource)
     root, location = compilation.root, Location(compilation)
-    if compilation.optional == "written" and not location.is_type and not isinstance(root, bool):
+    if compilation.optional_properties == "written" and not location.is_type and not isinstance(root, bool):
         root = {"$ref": "#"}  # so a root that contains itself is written there as it is outside
     return _pattern_at(Subschema(root, location))
 
@@ -152,7 +152,7 @@ def part_to_pattern(part: Subschema, compilation: Compilation | None = None) -> 
 
 def _pattern_at(start: Subschema) -> Pattern:
     pattern = pattern_of([start])
-    if start.location.compilation.references:
+    if start.location.compilation.recursive_references:
         check_ends(pattern, start.location.compilation)
     return pattern
 
@@ -165,13 +165,13 @@ def pattern_of(schemas: Subschemas) -> Pattern:
     location = schemas[0].location
     compilation = location.compilation
     depth = location.depth if location.whitespace.indent else 0
-    key = depth, *[(part.identity, part.scopes) for part in schemas]
-    entry = compilation.together.get(key)
+    key = depth, *[(part.identity, part.unevaluated_parents) for part in schemas]
+    entry = compilation.patterns_by_schemas.get(key)
     if entry is None:
-        references = len(compilation.references)
+        references = len(compilation.recursive_references)
         entry = schemas, _pattern_of(schemas)
-        if len(compilation.references) == references:
-            compilation.together[key] = entry
+        if len(compilation.recursive_references) == references:
+            compilation.patterns_by_schemas[key] = entry
     return entry[1]
 
 
@@ -245,7 +245,7 @@ def _combined(gathered: Conjunction, location: Location, *, alone: bool = False)
     if alone:
         return _any_of(pattern_of, options)
     compilation = location.compilation
-    ways = gathered.ways(by_property=compilation.key_order == "any" and compilation.optional == "schema")
+    ways = gathered.ways(by_property=compilation.key_order == "any" and compilation.optional_properties == "schema")
     compilation.combinations += len(ways) * (1 + len(gathered.schemas) // MANY)
     if compilation.combinations > compilation.max_combinations:
         raise _TooManyWaysError(
@@ -394,7 +394,7 @@ def any_value(location: Location) -> Pattern:
             "A value of any type may be nested, and indented text needs to know how deep it is",
             remedy='Name its type, or choose another whitespace: "spaced", "compact", "flexible" or "any".',
         )
-    inside = compilation.patterns.get(ANY_VALUE)
+    inside = compilation.definitions.get(ANY_VALUE)
     if inside is not None:
         return inside
     form = compilation.canonical_form
@@ -404,7 +404,7 @@ def any_value(location: Location) -> Pattern:
     def make() -> Pattern:
         return _anything(Compilation({}, location.whitespace, Reading.SPECIFICATION, canonical_form=form))
 
-    return compilation.once(ANY_VALUE, make)
+    return compilation.cached(ANY_VALUE, make)
 
 
 ANY_VALUE = "any value"
@@ -419,11 +419,11 @@ def _any_value(whitespace: WhitespaceName) -> Pattern:
 
 def _anything(alone: Compilation) -> Pattern:
     """Return any value, in a compilation of its own."""
-    alone.patterns[ANY_VALUE] = Reference(ANY_VALUE, alone.patterns)  # for the values inside
+    alone.definitions[ANY_VALUE] = Reference(ANY_VALUE, alone.definitions)  # for the values inside
     location = Location(alone)
     anything = [Subschema({}, location)]
     pattern = alternation(*(TYPES[kind](anything, location) for kind in TYPES if kind != "integer"))
-    alone.patterns[ANY_VALUE] = pattern
+    alone.definitions[ANY_VALUE] = pattern
     return pattern
 
 

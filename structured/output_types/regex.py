@@ -251,7 +251,7 @@ def to_regex(output_type: object, *, layout: JsonLayout | None = None) -> str:
             )
         return _printed(automaton.pattern, resolved.name, [])
     compilation = resolve_json(output_type, layout).compilation()
-    return _printed(compiled(compilation), resolved.name, compilation.references)
+    return _printed(compiled(compilation), resolved.name, compilation.recursive_references)
 
 
 def _printed(pattern: Pattern, name: str, references: Sequence[tuple[Reference, Location]]) -> str:

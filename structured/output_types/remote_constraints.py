@@ -263,7 +263,9 @@ class AnswerCheck:
             return output_type.automaton()
         layout = read_whitespace("any")  # JSON in strings stays as it is
         return RegularAutomaton(
-            compiled(replace(output_type.compilation(), whitespace=layout, optional="omittable", key_order="any"))
+            compiled(
+                replace(output_type.compilation(), whitespace=layout, optional_properties="omittable", key_order="any")
+            )
         )
 
     def fault(self, text: str) -> str | None:

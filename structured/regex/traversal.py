@@ -99,15 +99,17 @@ def productive_nodes(pattern: Pattern, barren: AbstractSet[int] = frozenset()) -
     return productive
 
 
-Endings = dict[int, tuple[Pattern, bool]]
-"""The results of `ends_alone`, with their nodes, by identity."""
+ReferenceFreeMatches = dict[int, tuple[Pattern, bool]]
+"""The results of `matches_without_references`, with their nodes, by identity."""
 
 
 @deep
-def ends_alone(pattern: Pattern, answers: Endings) -> bool:
+def matches_without_references(pattern: Pattern, answers: ReferenceFreeMatches) -> bool:
     """Tell whether some text matches a pattern without using its references; the answer is kept."""
     if id(pattern) not in answers:
-        ends = not isinstance(pattern, Reference) and _ends(pattern, lambda part: ends_alone(part, answers))
+        ends = not isinstance(pattern, Reference) and _ends(
+            pattern, lambda part: matches_without_references(part, answers)
+        )
         answers[id(pattern)] = pattern, ends
     return answers[id(pattern)][1]
 

@@ -133,7 +133,7 @@ class Library:
             self._embedded[key] = Resource(uri, schema, draft, dialect, outer.document, path)
         return self._embedded[key]
 
-    def entered(self, scope: Scope, resource: Resource) -> Scope:
+    def scope_in(self, scope: Scope, resource: Resource) -> Scope:
         """Return the scope after passing from one resource into another."""
         if resource is scope.resource:
             return scope

@@ -45,7 +45,7 @@ def _followed(part: Subschema, keyword: str) -> Subschema:
             keyword=keyword,
             remedy="Write the definition under $defs and refer to it as #/$defs/Name.",
         ) from error
-    return Subschema(schema, location.led_to(path, resource))
+    return Subschema(schema, location.in_resource(path, resource))
 
 
 def _holder(reference: str, keyword: str, location: Location) -> tuple[Resource, str]:

@@ -60,7 +60,7 @@ def _exclude(left: Subschema, right: Subschema, context: KnownRules) -> bool:
     """Tell whether it is certain that two branches have no value in common; the answer is kept."""
     key = "exclude", left.identity, right.identity, context.seen
     kept = left.schema, right.schema, context
-    return left.location.compilation.once(key, lambda: surely_empty([left, right], context), keep=kept)
+    return left.location.compilation.cached(key, lambda: surely_empty([left, right], context), keep=kept)
 
 
 Options = Iterator[list[Subschemas]]
@@ -71,8 +71,8 @@ MAX_SUBSETS = 6
 
 def any_of(part: Subschema, _others: Subschemas) -> Options:
     """Yield the branches (core §10.2.1.2); beside unevaluated properties or items, every subset of them."""
-    branches = [part.below("anyOf", index) for index in range(len(part.schema["anyOf"]))]
-    if not part.scopes:
+    branches = [part.subschema("anyOf", index) for index in range(len(part.schema["anyOf"]))]
+    if not part.unevaluated_parents:
         yield [[branch] for branch in branches]
         return
     if len(branches) > MAX_SUBSETS:
@@ -89,24 +89,28 @@ def one_of(part: Subschema, others: Subschemas) -> Options:
 
     The discriminator of a type has to be written for Pydantic, even if it has a default.
     """
-    options = exclusive(part, [part.below("oneOf", index) for index in range(len(part.schema["oneOf"]))], others)
-    if part.location.is_type and part.location.compilation.optional != "written" and "discriminator" in part.schema:
+    options = exclusive(part, [part.subschema("oneOf", index) for index in range(len(part.schema["oneOf"]))], others)
+    if (
+        part.location.is_type
+        and part.location.compilation.optional_properties != "written"
+        and "discriminator" in part.schema
+    ):
         name = part.schema["discriminator"]["propertyName"]
-        options = [[*option, part.location.made(required=[name])] for option in options]
+        options = [[*option, part.location.internal_schema(required=[name])] for option in options]
     yield options
 
 
 def not_(part: Subschema, _others: Subschemas) -> Options:
     """Yield the complement of the denied schema (core §10.2.1.4)."""
-    yield [[Subschema(part.placed("not", is_denied=True), part.location)]]
+    yield [[Subschema(part.relocated("not", is_denied=True), part.location)]]
 
 
 def if_(part: Subschema, _others: Subschemas) -> Options:
     """Yield the condition with `then`, and its complement with `else` (core §10.2.2)."""
-    if "then" in part.schema or "else" in part.schema or part.scopes:
-        held = [part.below("if"), *([part.below("then")] if "then" in part.schema else [])]
-        failed = Subschema(part.placed("if", is_denied=True), part.location)
-        yield [held, [failed, *([part.below("else")] if "else" in part.schema else [])]]
+    if "then" in part.schema or "else" in part.schema or part.unevaluated_parents:
+        held = [part.subschema("if"), *([part.subschema("then")] if "then" in part.schema else [])]
+        failed = Subschema(part.relocated("if", is_denied=True), part.location)
+        yield [held, [failed, *([part.subschema("else")] if "else" in part.schema else [])]]
 
 
 def dependencies(keyword: str) -> Callable[[Subschema, Subschemas], Options]:
@@ -118,12 +122,12 @@ def dependencies(keyword: str) -> Callable[[Subschema, Subschemas], Options]:
             if needed in (True, [], {}):
                 continue
             names = [needed] if isinstance(needed, str) else needed if isinstance(needed, list) else []
-            present = part.location.made(type="object", required=[name, *names])
-            rules = [present, *([] if isinstance(needed, list | str) else [part.below(keyword, name)])]
+            present = part.location.internal_schema(type="object", required=[name, *names])
+            rules = [present, *([] if isinstance(needed, list | str) else [part.subschema(keyword, name)])]
             if name in required and any(part.schema.get("type") == "object" for part in others):
                 yield [rules]
                 continue
-            yield [[part.location.made(properties={name: False})], rules]
+            yield [[part.location.internal_schema(properties={name: False})], rules]
 
     return options
 

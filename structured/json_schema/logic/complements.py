@@ -5,7 +5,7 @@ schemas, which allow what the keyword does not: a value fails `{"minimum": 3, "t
 integer, or is a number below 3. So `not`, `oneOf` and `if` are compiled without automata for whole values. A way goes
 one level deep; the subschemas that it denies are complemented when they are compiled.
 
-Some ways need keywords that JSON Schema does not have. Only schemas of the class `MadeSchema` have them:
+Some ways need keywords that JSON Schema does not have. Only schemas of the class `InternalSchema` have them:
 `not pattern`, `not format`, `not multipleOf`, `not integer`, `not enum` (of strings or of numbers), `not uniqueItems`,
 `some item` (from a position on) and `some property` (of certain names).
 """
@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import combinations
 from typing import Any, NamedTuple
 
-from structured.json_schema.document.location import MadeSchema, PlacedSchema, Subschema, Subschemas, check_shape
+from structured.json_schema.document.location import InternalSchema, RelocatedSchema, Subschema, Subschemas, check_shape
 from structured.json_schema.document.references import targets
 from structured.json_schema.keyword_types import DISJOINT_TYPES, type_of
 from structured.json_schema.logic.emptiness import surely_empty
@@ -28,7 +28,7 @@ class SomeItem(NamedTuple):
     """The rule that some item of an array, at position `start` or after it, satisfies a schema."""
 
     start: int
-    schema: PlacedSchema
+    schema: RelocatedSchema
 
 
 def ways_to_fail(part: Subschema) -> list[Subschemas]:
@@ -37,18 +37,18 @@ def ways_to_fail(part: Subschema) -> list[Subschemas]:
     if isinstance(schema, bool):
         return [] if schema else [[Subschema(True, location)]]
     check_shape(part)
-    ways = location.compilation.once(("ways to fail", part.identity), lambda: list(_ways(part)), keep=schema)
+    ways = location.compilation.cached(("ways to fail", part.identity), lambda: list(_ways(part)), keep=schema)
     return [[Subschema(rule.schema, rule.location.at_depth(location.depth)) for rule in way] for way in ways]
 
 
 def _ways(part: Subschema) -> Ways:
     schema, location = part.schema, part.location
     for target in targets(part):
-        yield [Subschema(PlacedSchema(target.schema, target.location, is_denied=True), location)]
+        yield [Subschema(RelocatedSchema(target.schema, target.location, is_denied=True), location)]
     if "$ref" in schema and location.draft.ignores_siblings:
         return
     for keyword in schema:
-        if not isinstance(schema, MadeSchema) and not location.draft.has(keyword):
+        if not isinstance(schema, InternalSchema) and not location.draft.has(keyword):
             continue
         ways = _WAYS.get(keyword)
         if ways is not None:
@@ -61,11 +61,11 @@ def _ways(part: Subschema) -> Ways:
 
 def _way(part: Subschema, **keywords: Any) -> Subschemas:
     """Return a way that is one schema."""
-    return [Subschema(MadeSchema(keywords), part.location)]
+    return [Subschema(InternalSchema(keywords), part.location)]
 
 
 def _denied(part: Subschema, *keys: str | int) -> Subschema:
-    return Subschema(part.placed(*keys, is_denied=True), part.location)
+    return Subschema(part.relocated(*keys, is_denied=True), part.location)
 
 
 def _type(part: Subschema, _keyword: str) -> Ways:
@@ -94,17 +94,17 @@ def _listed(part: Subschema, keyword: str) -> Ways:
         elif kind == "boolean" and len(set(listed)) == 1:
             yield _way(part, enum=[not listed[0]])
         elif kind in ("array", "object"):
-            shapes = [PlacedSchema(_shape(value), part.location, is_denied=True) for value in listed]
+            shapes = [RelocatedSchema(_shape(value), part.location, is_denied=True) for value in listed]
             yield [*_way(part, type=kind), *(Subschema(shape, part.location) for shape in shapes)]
 
 
 def _shape(value: Any) -> dict[str, Any]:
     """Return the schema of one array or object, with a schema for each member."""
     if isinstance(value, list):
-        members = [MadeSchema({"enum": [item]}) for item in value]
-        return MadeSchema(type="array", minItems=len(value), prefixItems=members, items=False)
-    properties = {name: MadeSchema({"enum": [member]}) for name, member in value.items()}
-    return MadeSchema(type="object", required=list(value), properties=properties, additionalProperties=False)
+        members = [InternalSchema({"enum": [item]}) for item in value]
+        return InternalSchema(type="array", minItems=len(value), prefixItems=members, items=False)
+    properties = {name: InternalSchema({"enum": [member]}) for name, member in value.items()}
+    return InternalSchema(type="object", required=list(value), properties=properties, additionalProperties=False)
 
 
 _OPPOSITES = {
@@ -162,18 +162,18 @@ def _negated(part: Subschema, keyword: str) -> Ways:
 def _items(part: Subschema, keyword: str) -> Ways:
     if isinstance(part.schema[keyword], list):
         for index in range(len(part.schema[keyword])):
-            items = [*[True] * index, part.placed(keyword, index, is_denied=True)]
+            items = [*[True] * index, part.relocated(keyword, index, is_denied=True)]
             yield _way(part, type="array", minItems=index + 1, prefixItems=items)
         return
     if keyword == "additionalItems" and not isinstance(part.schema.get("items"), list):
         return  # it has no effect
-    rule = SomeItem(len(part.first_items), part.placed(keyword, is_denied=True))
+    rule = SomeItem(len(part.first_items), part.relocated(keyword, is_denied=True))
     yield _way(part, type="array", **{"some item": rule})
 
 
 def contained(part: Subschema) -> tuple[int, int | None]:
     """Return the limits of the number of items that satisfy `contains`; before draft 2019-09, at least one does."""
-    if not isinstance(part.schema, MadeSchema) and not part.location.draft.has("minContains"):
+    if not isinstance(part.schema, InternalSchema) and not part.location.draft.has("minContains"):
         return 1, None
     least = part.length("minContains")
     return 1 if least is None else least, part.length("maxContains")
@@ -181,7 +181,7 @@ def contained(part: Subschema) -> tuple[int, int | None]:
 
 def _contains(part: Subschema, _keyword: str) -> Ways:
     least, most = contained(part)
-    inside = part.placed("contains")
+    inside = part.relocated("contains")
     if least:
         yield _way(part, type="array", contains=inside, minContains=0, maxContains=least - 1)
     if most is not None:
@@ -193,7 +193,7 @@ def _required(part: Subschema, keyword: str) -> Ways:
     if isinstance(part.schema[keyword], list):
         properties = part.schema.get("properties", ())
         for name in part.schema[keyword]:
-            denied = part.placed("properties", name, is_denied=True) if name in properties else False
+            denied = part.relocated("properties", name, is_denied=True) if name in properties else False
             yield _way(part, type="object", properties={name: denied})
 
 
@@ -201,13 +201,13 @@ def _properties(part: Subschema, _keyword: str) -> Ways:
     required = part.schema.get("required", ())
     for name, inside in part.schema["properties"].items():
         if inside is not True and name not in (required if isinstance(required, list) else ()):
-            denied = part.placed("properties", name, is_denied=True)
+            denied = part.relocated("properties", name, is_denied=True)
             yield _way(part, type="object", required=[name], properties={name: denied})
 
 
 def _pattern_properties(part: Subschema, keyword: str) -> Ways:
     for regex in part.schema[keyword]:
-        denied = _all_if_denied(part.placed(keyword, regex, is_denied=True))
+        denied = _all_if_denied(part.relocated(keyword, regex, is_denied=True))
         yield _way(part, type="object", **{"some property": SomeProperty(denied, regex)})
 
 
@@ -215,18 +215,18 @@ def _additional_properties(part: Subschema, keyword: str) -> Ways:
     if part.schema[keyword] is not True:
         names = tuple(part.schema.get("properties", ()))
         patterns = tuple(part.schema.get("patternProperties", ()))
-        denied = _all_if_denied(part.placed(keyword, is_denied=True))
+        denied = _all_if_denied(part.relocated(keyword, is_denied=True))
         rule = SomeProperty(denied, other_names=names, other_patterns=patterns)
         yield _way(part, type="object", **{"some property": rule})
 
 
-def _all_if_denied(schema: PlacedSchema) -> PlacedSchema | bool:
+def _all_if_denied(schema: RelocatedSchema) -> RelocatedSchema | bool:
     """Return True in place of the complement of False."""
     return True if schema.is_denied and schema.schema is False else schema
 
 
 def _property_names(part: Subschema, keyword: str) -> Ways:
-    denied = part.placed(keyword, is_denied=True)
+    denied = part.relocated(keyword, is_denied=True)
     yield _way(part, type="object", **{"some property": SomeProperty(True, names=denied)})
 
 
@@ -242,7 +242,7 @@ def _dependencies(part: Subschema, keyword: str) -> Ways:
 
 def _if(part: Subschema, _keyword: str) -> Ways:
     if "then" in part.schema:
-        yield [part.below("if"), _denied(part, "then")]
+        yield [part.subschema("if"), _denied(part, "then")]
     if "else" in part.schema:
         yield [_denied(part, "if"), _denied(part, "else")]
 
@@ -253,7 +253,7 @@ def _all_denied(part: Subschema, keyword: str) -> Subschemas:
 
 def _one_of(part: Subschema, keyword: str) -> Ways:
     """Deny that exactly one branch holds: none holds, or two do."""
-    branches = [part.below(keyword, index) for index in range(len(part.schema[keyword]))]
+    branches = [part.subschema(keyword, index) for index in range(len(part.schema[keyword]))]
     yield _all_denied(part, keyword)
     for left, right in combinations(branches, 2):
         if not surely_empty([left, right]):
@@ -280,5 +280,5 @@ _WAYS: Mapping[str, Callable[[Subschema, str], Ways]] = {
     "allOf": lambda part, keyword: ([rule] for rule in _all_denied(part, keyword)),
     "anyOf": lambda part, keyword: iter([_all_denied(part, keyword)]),
     "oneOf": _one_of,
-    "not": lambda part, keyword: iter([[part.below(keyword)]]),
+    "not": lambda part, keyword: iter([[part.subschema(keyword)]]),
 }

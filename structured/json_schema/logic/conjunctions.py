@@ -18,9 +18,9 @@ from structured.json_schema.document.location import (
     GROUNDED,
     Compilation,
     Identity,
+    InternalSchema,
     Location,
-    MadeSchema,
-    PlacedSchema,
+    RelocatedSchema,
     Subschema,
     Subschemas,
     check_shape,
@@ -40,7 +40,7 @@ from structured.json_schema.logic.emptiness import (
     types_left,
 )
 from structured.regex import Pattern, Reference, nodes_of, productive_nodes
-from structured.regex.traversal import ends_alone
+from structured.regex.traversal import matches_without_references
 
 _SAYS_NOTHING = ANNOTATIONS - {GROUNDED} | {"$defs", "definitions", *REFERENCES}
 """Keywords that restrict nothing once references are followed. `GROUNDED` is not among them: it applies to all schemas
@@ -94,39 +94,39 @@ class Conjunction:
     @deep
     def add(self, part: Subschema) -> None:
         """Add a schema and all that it refers to. Raises `UnsatisfiableError` if it contradicts the others."""
-        schema, location, scopes = part
-        if isinstance(schema, PlacedSchema):
+        schema, location, parents = part
+        if isinstance(schema, RelocatedSchema):
             self._deny(part, Subschema(schema.schema, schema.location.at_depth(location.depth)))
             return
-        if schema is True or (part.identity in self.seen and scopes <= self.seen[part.identity]):
+        if schema is True or (part.identity in self.seen and parents <= self.seen[part.identity]):
             return
         if schema is False:
             raise location.unsatisfiable("nothing is allowed here", keyword=None)
         check_shape(part)
         if part.identity in self.denied:
             raise location.unsatisfiable("a required schema is denied", keyword="not")
-        self._add_new(part._replace(scopes=self._noted(part)))
+        self._add_new(part._replace(unevaluated_parents=self._noted(part)))
 
     def _noted(self, part: Subschema) -> frozenset[Identity]:
-        """Note that a schema is added; return its scopes, with the earlier ones if it was added before."""
-        identity, scopes = part.identity, part.scopes
+        """Note that a schema is added; return its unevaluated parents, with the earlier ones if it was added before."""
+        identity, parents = part.identity, part.unevaluated_parents
         if identity in self.seen:
-            scopes |= self.seen[identity]
+            parents |= self.seen[identity]
             self.schemas = [schema for schema in self.schemas if schema.identity != identity]
             self.choices = [choice for choice in self.choices if choice.part.identity != identity]
-        self.seen[identity] = scopes
-        return scopes if UNEVALUATED.isdisjoint(part.schema) else scopes | {identity}
+        self.seen[identity] = parents
+        return parents if UNEVALUATED.isdisjoint(part.schema) else parents | {identity}
 
     def _add_new(self, part: Subschema) -> None:
         schema = part.schema
         for target in targets(part):
             self.followed.append(target)
-            self.add(target._replace(scopes=part.scopes))
+            self.add(target._replace(unevaluated_parents=part.unevaluated_parents))
         if ("$ref" in schema and part.location.draft.ignores_siblings) or schema.keys() <= _SAYS_NOTHING:
             return
         self.schemas.append(part)
         for index in range(len(schema.get("allOf", []))):
-            self.add(part.below("allOf", index)._replace(scopes=part.scopes))
+            self.add(part.subschema("allOf", index)._replace(unevaluated_parents=part.unevaluated_parents))
         if not _CHOOSING.isdisjoint(schema):
             for keyword in CHOICES:
                 if part.has(keyword):
@@ -135,7 +135,13 @@ class Conjunction:
     def _choose(self, part: Subschema, keyword: str) -> None:
         """Add the choices of a keyword; the option of a choice with one option is added at once."""
         for options in CHOICES[keyword](part, self.schemas):
-            scoped = [[rule._replace(scopes=rule.scopes | part.scopes) for rule in option] for option in options]
+            scoped = [
+                [
+                    rule._replace(unevaluated_parents=rule.unevaluated_parents | part.unevaluated_parents)
+                    for rule in option
+                ]
+                for option in options
+            ]
             if len(scoped) == 1:
                 for rule in scoped[0]:
                     self.add(rule)
@@ -193,7 +199,7 @@ class Conjunction:
         options = [option for option in choice.options if not surely_empty(option, context, _GLANCE)]
         types = types_left(options)
         if options and types < context.rules.types:
-            self.add(choice.part.location.made(type=sorted(types)))
+            self.add(choice.part.location.internal_schema(type=sorted(types)))
             return True
         if len(options) == len(choice.options) > 1:
             return False
@@ -265,15 +271,15 @@ class Conjunction:
                 kinds.setdefault(frozenset(n for n, own in enumerate(lists) if key in own), {})[key] = value
         if len(kinds) > MAX_KINDS:
             return []
-        part = part._replace(scopes=frozenset())
+        part = part._replace(unevaluated_parents=frozenset())
         ways = [[_of_property(part, name, list(values.values()))] for values in kinds.values()]
         if allowed is None:
             listed = [value for values in kinds.values() for value in values.values()]
             ways.append([_of_property(part, name, listed, is_denied=True)])
         elif len(allowed) > sum(map(len, kinds.values())):
-            ways.append([part.location.made(type="object", required=[name])])
+            ways.append([part.location.internal_schema(type="object", required=[name])])
         if name not in self.context.required:
-            ways.append([part.location.made(type="object", properties={name: False})])
+            ways.append([part.location.internal_schema(type="object", properties={name: False})])
         return ways
 
     def after_way(self, way: Way) -> "Conjunction":
@@ -288,14 +294,14 @@ class Conjunction:
 
 def _option_key(option: Subschemas) -> Hashable:
     """Return a key that is equal for two options only if they mean the same."""
-    return frozenset((_content(part.schema, part.location), part.scopes) for part in option)
+    return frozenset((_content(part.schema, part.location), part.unevaluated_parents) for part in option)
 
 
 def _content(value: Any, location: Location) -> Hashable:
     """Return a key of a schema made by the compiler, by its content; other schemas are compared by identity."""
-    if isinstance(value, PlacedSchema):
+    if isinstance(value, RelocatedSchema):
         return value.key
-    if isinstance(value, MadeSchema):
+    if isinstance(value, InternalSchema):
         return frozenset(
             (keyword, _members_content(held, location) if keyword == "properties" else _content(held, location))
             for keyword, held in value.items()
@@ -303,7 +309,7 @@ def _content(value: Any, location: Location) -> Hashable:
     if isinstance(value, list | tuple):
         return tuple([_content(item, location) for item in value])
     if isinstance(value, dict):
-        return id(value), location.entered
+        return id(value), location.entered_scope
     return type(value), value
 
 
@@ -312,13 +318,13 @@ def _members_content(properties: Mapping[str, Any], location: Location) -> Hasha
 
 
 def _of_property(part: Subschema, name: str, values: list[Any], *, is_denied: bool = False) -> Subschema:
-    def make() -> MadeSchema:
-        listed = MadeSchema({"enum": values})
-        inside = PlacedSchema(listed, part.location, is_denied=True) if is_denied else listed
-        return MadeSchema({"type": "object", "required": [name], "properties": {name: inside}})
+    def make() -> InternalSchema:
+        listed = InternalSchema({"enum": values})
+        inside = RelocatedSchema(listed, part.location, is_denied=True) if is_denied else listed
+        return InternalSchema({"type": "object", "required": [name], "properties": {name: inside}})
 
     key = "of property", name, is_denied, tuple(map(identity, values))
-    return Subschema(part.location.compilation.once(key, make), part.location)
+    return Subschema(part.location.compilation.cached(key, make), part.location)
 
 
 Build = Callable[[Conjunction, Location], Pattern]
@@ -332,29 +338,34 @@ def definition(gathered: Conjunction, location: Location, build: Build) -> Patte
     """Return the definition of a conjunction, or a reference to it if it is being built."""
     compilation, name = location.compilation, _name(gathered, location)
     key = f"{name} at {location.depth}" if location.whitespace.indent else name
-    if key in compilation.patterns:
-        return compilation.patterns[key]
-    if name in compilation.open_names:
+    if key in compilation.definitions:
+        return compilation.definitions[key]
+    if name in compilation.names_under_construction:
         return _reference(name, gathered, location)
-    before, together_before = len(compilation.patterns), len(compilation.together)
-    compilation.open_names.add(name)
+    before, together_before = len(compilation.definitions), len(compilation.patterns_by_schemas)
+    compilation.names_under_construction.add(name)
     try:
-        compilation.patterns[key] = build(gathered, location)
+        compilation.definitions[key] = build(gathered, location)
     except SchemaError:  # patterns built inside may refer to the definition, which will not exist
-        for inner in list(compilation.patterns)[before:]:
-            del compilation.patterns[inner]
-        for part in list(compilation.together)[together_before:]:
-            del compilation.together[part]
+        for inner in list(compilation.definitions)[before:]:
+            del compilation.definitions[inner]
+        for part in list(compilation.patterns_by_schemas)[together_before:]:
+            del compilation.patterns_by_schemas[part]
         raise
     finally:
-        compilation.open_names.remove(name)
-    return compilation.patterns[key]
+        compilation.names_under_construction.remove(name)
+    return compilation.definitions[key]
 
 
 def check_ends(pattern: Pattern, compilation: Compilation) -> None:
     """Refuse a definition in a pattern that has to contain itself. Definitions outside the pattern do not matter."""
-    targets = [(reference, compilation.patterns.get(reference.name), at) for reference, at in compilation.references]
-    if all(target is None or ends_alone(target, compilation.endings) for _, target, _ in targets):
+    targets = [
+        (reference, compilation.definitions.get(reference.name), at)
+        for reference, at in compilation.recursive_references
+    ]
+    if all(
+        target is None or matches_without_references(target, compilation.reference_free) for _, target, _ in targets
+    ):
         return
     left, productive = set(map(id, nodes_of(pattern))), productive_nodes(pattern)
     for reference, target, location in targets:
@@ -370,8 +381,8 @@ def _reference(name: str, gathered: Conjunction, location: Location) -> Referenc
             keyword="$ref",
             remedy='Choose another whitespace: "spaced", "compact", "flexible" or "any".',
         )
-    reference = Reference(name, location.compilation.patterns)
-    location.compilation.references.append(
+    reference = Reference(name, location.compilation.definitions)
+    location.compilation.recursive_references.append(
         (reference, gathered.followed[0].location if gathered.followed else location)
     )
     return reference
@@ -380,9 +391,12 @@ def _reference(name: str, gathered: Conjunction, location: Location) -> Referenc
 def _name(gathered: Conjunction, location: Location) -> str:
     """Return the name of a conjunction, the same for the same schemas."""
     compilation = location.compilation
-    members = frozenset((part.identity, part.scopes) for part in gathered.schemas), frozenset(gathered.denied)
-    if members not in compilation.names:
-        if len(compilation.names) == MAX_DEFINITIONS:
+    members = (
+        frozenset((part.identity, part.unevaluated_parents) for part in gathered.schemas),
+        frozenset(gathered.denied),
+    )
+    if members not in compilation.definition_names:
+        if len(compilation.definition_names) == MAX_DEFINITIONS:
             raise location.refusal(
                 f"Definitions are combined in more than {MAX_DEFINITIONS:,} ways",
                 keyword="$ref",
@@ -390,7 +404,7 @@ def _name(gathered: Conjunction, location: Location) -> str:
             )
         named = gathered.followed or gathered.schemas
         name = " and ".join(part.location.pointer.rpartition("/")[2] or "#" for part in named)
-        compilation.namesakes[name] += 1
-        count = compilation.namesakes[name]
-        compilation.names[members] = name if count == 1 else f"{name} ({count})"
-    return compilation.names[members]
+        compilation.name_counts[name] += 1
+        count = compilation.name_counts[name]
+        compilation.definition_names[members] = name if count == 1 else f"{name} ({count})"
+    return compilation.definition_names[members]

@@ -12,8 +12,8 @@ from structured.errors import PatternError
 from structured.json_schema.document.equality import identity
 from structured.json_schema.document.location import (
     Identity,
-    MadeSchema,
-    PlacedSchema,
+    InternalSchema,
+    RelocatedSchema,
     Subschema,
     Subschemas,
     check_shape,
@@ -26,7 +26,7 @@ from structured.regex.character_classes import ECMA
 DEPTH = 6
 """How many levels of properties and choices are examined."""
 
-MAX_LOOKED_AT = 300_000
+MAX_EXAMINED_SCHEMAS = 300_000
 """The most schemas that are examined in one compilation; after that, nothing is found to be empty."""
 
 _ARRAY = frozenset({"array"})
@@ -113,8 +113,8 @@ def surely_empty(schemas: Subschemas, context: KnownRules = NOTHING_KNOWN, depth
     if context.is_nothing:
         return True
     compilation = schemas[0].location.compilation
-    compilation.looked_at += len(context.schemas) + len(schemas)
-    if compilation.looked_at > MAX_LOOKED_AT:
+    compilation.examined_schemas += len(context.schemas) + len(schemas)
+    if compilation.examined_schemas > MAX_EXAMINED_SCHEMAS:
         return False
     try:
         new, own = _added(schemas, context)
@@ -146,7 +146,7 @@ def listed_values_of(context: KnownRules, name: str) -> Mapping[str, Any] | None
 def listed_properties(part: Subschema) -> Mapping[str, Mapping[str, Any]]:
     """Return the properties of a schema whose values are listed and plain, with these values by identity."""
     key = "listed properties", part.identity
-    return part.location.compilation.once(key, lambda: _new_listed_properties(part), keep=part.schema)
+    return part.location.compilation.cached(key, lambda: _new_listed_properties(part), keep=part.schema)
 
 
 def _new_listed_properties(part: Subschema) -> Mapping[str, Mapping[str, Any]]:
@@ -171,7 +171,7 @@ def types_left(options: Iterable[Subschemas]) -> frozenset[str]:
 def _types_of(option: Subschemas) -> frozenset[str]:
     types = ALL_TYPES
     for part in option:
-        if not isinstance(part.schema, bool | PlacedSchema):
+        if not isinstance(part.schema, bool | RelocatedSchema):
             types &= _alone(part).rules.types
     return types
 
@@ -191,7 +191,7 @@ def _added(schemas: Subschemas, context: KnownRules) -> tuple[Subschemas, _Rules
 
 def _alone(part: Subschema) -> KnownRules:
     """Return the known rules of one schema, the same object each time. Raises _Nothing if nothing satisfies it."""
-    known = part.location.compilation.once(("alone", part.identity), lambda: context_of([part]), keep=part.schema)
+    known = part.location.compilation.cached(("alone", part.identity), lambda: context_of([part]), keep=part.schema)
     if known.is_nothing:
         raise _Nothing
     return known
@@ -204,7 +204,10 @@ def _has_no_option(others: Subschemas, new: Subschemas, index: int, depth: int) 
         return False
     rest = context_of([*others, *new[:index], *new[index + 1 :]])
     return any(
-        all(surely_empty([part.below(keyword, branch)], rest, depth - 1) for branch in range(len(part.schema[keyword])))
+        all(
+            surely_empty([part.subschema(keyword, branch)], rest, depth - 1)
+            for branch in range(len(part.schema[keyword]))
+        )
         for keyword in ("anyOf", "oneOf")
         if keyword in part.schema
     )
@@ -227,7 +230,7 @@ def _lacks_item(schemas: Subschemas, depth: int) -> bool:
         if len(rules) > 1 and _excludes_itself(rules, depth - 1):
             return True
     for part in schemas:
-        rule = part.schema.get("some item") if isinstance(part.schema, MadeSchema) else None
+        rule = part.schema.get("some item") if isinstance(part.schema, InternalSchema) else None
         if rule is not None and all(len(other.first_items) <= rule.start for other in schemas):
             rules = [item for item in (other.item(rule.start) for other in schemas) if item.schema is not True]
             if rules and _excludes_itself([Subschema(rule.schema, part.location), *rules], depth - 1):
@@ -252,7 +255,7 @@ def _lacks_witness(context: KnownRules, new: Subschemas, depth: int) -> bool:
 def _excludes_itself(rules: Subschemas, depth: int) -> bool:
     """Tell whether it is certain that no value satisfies some schemas; the answer is kept."""
     key = "excludes itself", frozenset(rule.identity for rule in rules), depth
-    return rules[0].location.compilation.once(key, lambda: surely_empty(rules, depth=depth), keep=rules)
+    return rules[0].location.compilation.cached(key, lambda: surely_empty(rules, depth=depth), keep=rules)
 
 
 def _required(schemas: Subschemas) -> frozenset[str]:
@@ -261,9 +264,9 @@ def _required(schemas: Subschemas) -> frozenset[str]:
 
 def _schemas_of(part: Subschema, name: str) -> Subschemas:
     if name in part.schema.get("properties", {}):
-        return [part.below("properties", name)]
+        return [part.subschema("properties", name)]
     if part.schema.get("additionalProperties") is False and "patternProperties" not in part.schema:
-        return [part.below("additionalProperties")]
+        return [part.subschema("additionalProperties")]
     return []
 
 
@@ -284,11 +287,11 @@ def _reached(
             raise _Nothing
         if part.schema is True or part.identity in seen or part.identity in excluded:
             continue
-        if isinstance(part.schema, PlacedSchema):
-            denied.add((id(part.schema.schema), part.schema.location.entered))
+        if isinstance(part.schema, RelocatedSchema):
+            denied.add((id(part.schema.schema), part.schema.location.entered_scope))
             listed = _denied_values(part.schema.schema)
             if listed is not None:
-                reached.append(Subschema(MadeSchema({"denied values": listed}), part.location))
+                reached.append(Subschema(InternalSchema({"denied values": listed}), part.location))
             continue
         check_shape(part)
         seen.add(part.identity)
@@ -298,7 +301,7 @@ def _reached(
                 continue
         reached.append(part)
         if "allOf" in part.schema:
-            left += [part.below("allOf", index) for index in reversed(range(len(part.schema["allOf"])))]
+            left += [part.subschema("allOf", index) for index in reversed(range(len(part.schema["allOf"])))]
     if not (denied.isdisjoint(seen) and denied.isdisjoint(excluded)):
         raise _Nothing
     return reached
@@ -335,7 +338,7 @@ def _rules_of(part: Subschema) -> _Rules:
             here = {identity(value): value for value in values}
             listed = here if listed is None else {key: listed[key] for key in listed.keys() & here.keys()}
     denied: frozenset[str] = frozenset()
-    if isinstance(schema, MadeSchema):
+    if isinstance(schema, InternalSchema):
         denied = frozenset(identity(value) for word in ("denied values", "not enum") for value in schema.get(word, ()))
     is_seen = isinstance(schema.get("pattern"), str) and not part.location.is_type
     regexes = (schema["pattern"],) if is_seen else ()

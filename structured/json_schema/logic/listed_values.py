@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from structured.errors.recursion import deep
-from structured.json_schema.document.location import Location, MadeSchema, Subschema, Subschemas
+from structured.json_schema.document.location import InternalSchema, Location, Subschema, Subschemas
 from structured.json_schema.keyword_types import ASSERTIONS, UNEVALUATED, type_of
 from structured.json_schema.logic.choices import CHOICES
 from structured.json_schema.logic.validity import allows
@@ -77,7 +77,7 @@ def allowed_values(
 
 def _is_made(part: Subschema) -> bool:
     """Tell whether the compiler made a schema, and not to list values."""
-    return isinstance(part.schema, MadeSchema) and not lists_values([part])
+    return isinstance(part.schema, InternalSchema) and not lists_values([part])
 
 
 def _is_allowed(others: Sequence[Subschema], denied: Sequence[Subschema], asserts_formats: bool, value: Any) -> bool:
@@ -115,7 +115,7 @@ def written_value(
     """Return the pattern of a value with the whitespace of its place; `names` puts the names of an object in order."""
     if not isinstance(value, list | dict):
         return literal(spell(value))
-    whitespace, inner = location.whitespace, location.inside()
+    whitespace, inner = location.whitespace, location.of_child()
     members = (
         [written_value(item, inner, spell, names) for item in value]
         if isinstance(value, list)

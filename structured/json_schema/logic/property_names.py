@@ -7,7 +7,7 @@ from typing import NamedTuple
 from structured.automata.dfa import Intersection, Language, PatternLanguage, most_characters, partition
 from structured.automata.dfa.language import limited_work
 from structured.errors import PatternError
-from structured.json_schema.document.location import MadeSchema, PlacedSchema, Subschema, Subschemas
+from structured.json_schema.document.location import InternalSchema, RelocatedSchema, Subschema, Subschemas
 from structured.regex import Pattern, alternation, concat, literal, words
 from structured.regex.character_classes import ECMA, Dialect
 from structured.regex.json_strings import escaped
@@ -26,7 +26,7 @@ def finds(regex: str, dialect: Dialect, text: str) -> bool:
     return language_of(regex, dialect).contains(text)
 
 
-MAX_LOOKED_AT = 300
+MAX_EXAMINED_STATES = 300
 """The most states that are explored to prove that regular expressions exclude each other."""
 
 
@@ -39,7 +39,7 @@ def exclude_each_other(regexes: frozenset[str], dialect: Dialect) -> bool:
         states = [together.start]
         with limited_work():
             for state in states:  # the list grows during the loop
-                if together.accepts(state) or len(states) > MAX_LOOKED_AT:
+                if together.accepts(state) or len(states) > MAX_EXAMINED_STATES:
                     return False
                 new = set(together.row(state)) - reached - {None}
                 reached |= new
@@ -124,11 +124,11 @@ class SomeProperty(NamedTuple):
     and it satisfies the schema `names`.
     """
 
-    schema: PlacedSchema | bool
+    schema: RelocatedSchema | bool
     pattern: str | None = None
     other_names: tuple[str, ...] = ()
     other_patterns: tuple[str, ...] = ()
-    names: PlacedSchema | bool = True
+    names: RelocatedSchema | bool = True
 
     def may_be(self, name: str, dialect: Dialect) -> bool:
         """Tell whether a property of this name may be the witness, apart from the schema `names`."""
@@ -146,7 +146,7 @@ class SomeProperty(NamedTuple):
 def existence_rules(schemas: Subschemas) -> Iterator[tuple[Subschema, SomeProperty]]:
     """Yield the rules that some property exists, each with its schema."""
     for part in schemas:
-        if isinstance(part.schema, MadeSchema) and "some property" in part.schema:
+        if isinstance(part.schema, InternalSchema) and "some property" in part.schema:
             yield part, part.schema["some property"]
 
 

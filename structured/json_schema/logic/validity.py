@@ -105,8 +105,8 @@ def _json_path(error: Any) -> str:
 
 def _validator(schema: Any, location: Location, asserts_formats: bool) -> Any:
     """Return the validator of a schema, the same object each time, since making it is most of the work."""
-    key = "validator", id(schema), location.entered, location.path, asserts_formats
-    return location.compilation.once(key, lambda: _new_validator(schema, location, asserts_formats), keep=schema)
+    key = "validator", id(schema), location.entered_scope, location.path, asserts_formats
+    return location.compilation.cached(key, lambda: _new_validator(schema, location, asserts_formats), keep=schema)
 
 
 def _new_validator(schema: Any, location: Location, asserts_formats: bool) -> Any:
@@ -114,7 +114,7 @@ def _new_validator(schema: Any, location: Location, asserts_formats: bool) -> An
 
     checker = _checker(asserts_formats)
     validator = _with_own_patterns(validator_for({"$schema": location.draft.metaschema}))
-    location.compilation.once(  # whether formats are asserted or not
+    location.compilation.cached(  # whether formats are asserted or not
         ("well formed", id(schema), location.draft),
         lambda: check_well_formed(schema, location.draft, validator.FORMAT_CHECKER),
         keep=schema,

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from structured.errors import PatternError
 from structured.errors.values import described
-from structured.json_schema.document.location import Location, MadeSchema, Subschema, Subschemas
+from structured.json_schema.document.location import InternalSchema, Location, Subschema, Subschemas
 from structured.json_schema.numbers.multiples import common_multiple
 
 BOUNDS = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"})
@@ -122,7 +122,7 @@ def rules_of(schemas: Subschemas) -> NumberRules:
     common = None
     for divisor in divisors:
         common = divisor if common is None else common_multiple(common, divisor)
-    complements = [part for part in schemas if isinstance(part.schema, MadeSchema)]
+    complements = [part for part in schemas if isinstance(part.schema, InternalSchema)]
     not_divisors = [_divisor(part, "not multipleOf") for part in complements if "not multipleOf" in part.schema]
     not_divisors += [Fraction(1) for part in complements if part.schema.get("not integer")]
     values = [

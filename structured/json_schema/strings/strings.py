@@ -26,12 +26,12 @@ from structured.errors import PatternError
 from structured.errors.recursion import deep
 from structured.json_schema.document.location import (
     Compilation,
+    InternalSchema,
     Location,
-    MadeSchema,
     PatternOf,
     Subschema,
     Subschemas,
-    counts,
+    length_limits,
 )
 from structured.json_schema.strings.formats import COVERED_FORMATS, PYDANTIC_FORMATS, SPECIFIED_FORMATS
 from structured.json_schema.strings.formats.alphabets import HEX, regex
@@ -210,7 +210,9 @@ class StringRules:
 def string(schemas: Subschemas, location: Location, pattern_of: PatternOf) -> Pattern:
     """Return the quoted strings that satisfy all of some schemas (JSON Schema validation §6.3, §7.3)."""
     rules = read_rules(schemas)
-    content = [part.below("contentSchema") for part in schemas if location.is_type and "contentSchema" in part.schema]
+    content = [
+        part.subschema("contentSchema") for part in schemas if location.is_type and "contentSchema" in part.schema
+    ]
     if content and rules != NO_RULES:
         raise location.refusal(
             "A JSON text inside a string cannot be combined with other rules",
@@ -254,7 +256,7 @@ def read_rules(schemas: Subschemas) -> StringRules:
             required += pydantic_rules(part)
         elif "format" in part.schema and is_asserted(part.location, part.schema["format"]):
             required.append(SPECIFIED_FORMATS[part.schema["format"]])
-        if isinstance(part.schema, MadeSchema):
+        if isinstance(part.schema, InternalSchema):
             if "not pattern" in part.schema:
                 denied.append(_regex(part, "not pattern"))
             if "not format" in part.schema:
@@ -263,7 +265,9 @@ def read_rules(schemas: Subschemas) -> StringRules:
                 denied.append(_words(tuple(text for text in part.schema["not enum"] if isinstance(text, str))))
     included = {id(pattern): pattern for pattern in required if pattern is not ANY_TEXT}
     excluded = {id(pattern): pattern for pattern in denied}  # may be any text, which leaves none
-    return StringRules(tuple(included.values()), tuple(excluded.values()), *counts(schemas, "minLength", "maxLength"))
+    return StringRules(
+        tuple(included.values()), tuple(excluded.values()), *length_limits(schemas, "minLength", "maxLength")
+    )
 
 
 @lru_cache(maxsize=1024)
@@ -380,7 +384,7 @@ def _scan(rules: StringRules, compilation: Compilation) -> Scan | None:
 
 def _language(pattern: Pattern, compilation: Compilation) -> PatternLanguage:
     """Return the language of a pattern, the same object in one compilation, so that its states are explored once."""
-    return compilation.once(("language", id(pattern)), lambda: PatternLanguage(pattern), keep=pattern)
+    return compilation.cached(("language", id(pattern)), lambda: PatternLanguage(pattern), keep=pattern)
 
 
 @lru_cache(maxsize=256)
