@@ -21,9 +21,9 @@ from structured.json_schema.document.location import (
     Subschema,
     Subschemas,
 )
-from structured.json_schema.logic.conjunctions import check_ends
+from structured.json_schema.logic.conjunctions import check_productive
 from structured.json_schema.logic.listed_values import spelling, written_value
-from structured.json_schema.numbers.multiples import scan
+from structured.json_schema.numbers.multiples import intersected
 from structured.json_schema.whitespace import DEFAULT_WHITESPACE, read_whitespace
 from structured.regex import EMPTY, Pattern, alternation, words
 from structured.regex.character_classes import ECMA
@@ -61,7 +61,7 @@ def canonical_values(schemas: Subschemas, location: Location, pattern_of: Patter
             break
         form = CanonicalForm({name: place for place, name in enumerate([*form.names, *form.met])})
     if outer.canonical_compilation.recursive_references:
-        check_ends(pattern, outer.canonical_compilation)
+        check_productive(pattern, outer.canonical_compilation)
     return pattern
 
 
@@ -120,7 +120,7 @@ def _canonical(values: Pattern, location: Location) -> Pattern:
 
 @lru_cache(maxsize=1024)
 def _plain_numbers(values: Pattern) -> Pattern | None:
-    return scan(values, [_PLAIN_DECIMALS])
+    return intersected(values, [_PLAIN_DECIMALS])
 
 
 def _too_many_digits(location: Location) -> SchemaError:

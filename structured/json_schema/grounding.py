@@ -8,7 +8,7 @@ from structured.automata.byte_automaton import accepts_text
 from structured.errors import PatternError
 from structured.json_schema.document.location import GROUNDED, Location, Subschemas
 from structured.json_schema.keyword_types import DISJOINT_TYPES
-from structured.json_schema.strings.strings import read_rules
+from structured.json_schema.strings.strings import string_rules_of
 from structured.regex import Pattern, concat, literal, words
 
 GROUNDABLE = frozenset({"integer", "null", "number", "string"})
@@ -53,7 +53,7 @@ def grounded(kind: str, schemas: Subschemas, location: Location, ordinary: Patte
         return ordinary
     form = next((part.schema["format"] for part in schemas if is_stated_in_forms(part.schema)), None)
     if kind == "string" and form is None:
-        rules = read_rules(schemas)
+        rules = string_rules_of(schemas)
         boundary = next(part.schema[GROUNDED] for part in schemas if GROUNDED in part.schema)
         try:
             quotation = statements.quotation(

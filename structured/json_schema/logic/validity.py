@@ -23,7 +23,7 @@ from structured.json_schema.document.equality import identity
 from structured.json_schema.document.library import ROOT_URI, pointer_of
 from structured.json_schema.document.location import Location, Subschema
 from structured.json_schema.document.references import REFERENCES
-from structured.json_schema.logic.property_names import finds
+from structured.json_schema.logic.property_names import matches_in
 from structured.json_schema.numbers.bounds import DIVISORS, is_number
 from structured.json_schema.numbers.multiples import is_multiple
 from structured.json_schema.strings.formats import SPECIFIED_FORMATS
@@ -134,7 +134,7 @@ def _refers(value: Any) -> bool:
 
 
 def _address(schema: Any, location: Location) -> str:
-    """Return the URI by which the registry finds a schema that refers to others."""
+    """Return the URI by which the registry matches_in a schema that refers to others."""
     resource, library = location.scope.resource, location.compilation.library
     if location.scope.outer or library.is_dynamic:  # `jsonschema` treats every reference to a dynamic name as dynamic
         raise NotEvaluatedError(
@@ -310,7 +310,7 @@ def _negation(keywords: Collection[str]) -> dict[str, Callable[..., Any]]:
 
 
 def _pattern_problem(regex: str, value: Any) -> str | None:
-    is_wrong = isinstance(value, str) and not finds(regex, ECMA, value)
+    is_wrong = isinstance(value, str) and not matches_in(regex, ECMA, value)
     return f"{value!r} does not match {regex!r}" if is_wrong else None
 
 

@@ -1,4 +1,4 @@
-r"""The keywords of strings, compiled to quoted JSON strings (RFC 8259 §7).
+r"""The keywords of strings, compiled to json_string JSON strings (RFC 8259 §7).
 
 `pattern`, `format` and their complements are rules about characters, and only the result is escaped for JSON. A single
 pattern is used as it is; several, or one that does not imply the required length, become a product and then one
@@ -208,8 +208,8 @@ class StringRules:
 
 
 def string(schemas: Subschemas, location: Location, pattern_of: PatternOf) -> Pattern:
-    """Return the quoted strings that satisfy all of some schemas (JSON Schema validation §6.3, §7.3)."""
-    rules = read_rules(schemas)
+    """Return the json_string strings that satisfy all of some schemas (JSON Schema validation §6.3, §7.3)."""
+    rules = string_rules_of(schemas)
     content = [
         part.subschema("contentSchema") for part in schemas if location.is_type and "contentSchema" in part.schema
     ]
@@ -229,10 +229,10 @@ def string(schemas: Subschemas, location: Location, pattern_of: PatternOf) -> Pa
         if rules == NO_RULES:
             return _ANY_CANONICAL_STRING if is_canonical else _ANY_STRING
         return _string_of(CANONICAL_CHARACTER if is_canonical else CHARACTER, rules.minimum, rules.maximum)
-    return quoted(text_of(rules, location))
+    return json_string(rules_to_pattern(rules, location))
 
 
-def quoted(text: Pattern) -> Pattern:
+def json_string(text: Pattern) -> Pattern:
     """Return the JSON strings of a pattern of characters, the same node for the same pattern."""
     entry = _QUOTED.get(id(text))
     if entry is None:
@@ -245,7 +245,7 @@ def quoted(text: Pattern) -> Pattern:
 _MAX_KEPT = 4096
 
 
-def read_rules(schemas: Subschemas) -> StringRules:
+def string_rules_of(schemas: Subschemas) -> StringRules:
     """Return the rules of some schemas about a string together."""
     required: list[Pattern] = []
     denied: list[Pattern] = []
@@ -315,7 +315,7 @@ def _denied_format(part: Subschema) -> Pattern:
     return patterns[name]
 
 
-def text_of(rules: StringRules, location: Location) -> Pattern:
+def rules_to_pattern(rules: StringRules, location: Location) -> Pattern:
     """Return the pattern, of characters, of the texts that keep the rules."""
     if not rules.included and not rules.excluded:
         return ANY_TEXT if rules == NO_RULES else repeat(ANY_CHARACTER, rules.minimum, rules.maximum)
