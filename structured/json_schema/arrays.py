@@ -28,6 +28,7 @@ from structured.json_schema.strings.strings import CANONICAL_CHARACTER
 from structured.regex import (
     EMPTY,
     Alternation,
+    AutomatonPattern,
     CharSet,
     Concat,
     Distinct,
@@ -36,7 +37,6 @@ from structured.regex import (
     ObjectMembers,
     Pattern,
     Reference,
-    Scan,
     Unlike,
     Words,
     concat,
@@ -116,7 +116,7 @@ def _distinct_items_of_many_values(
         raise distinct.location.unsatisfiable("too few items can be different", keyword="uniqueItems")
     comma = location.whitespace.comma(location.depth)
     filled = Distinct(item, comma, least, maximum, lengths, is_inexhaustible(item))
-    return location.whitespace.enclosed("[]", filled, location.depth, may_be_empty=minimum == 0)
+    return location.whitespace.in_brackets("[]", filled, location.depth, may_be_empty=minimum == 0)
 
 
 def _refusal(distinct: Subschema, feature: str, remedy: str) -> SchemaError:
@@ -204,7 +204,7 @@ def _fewest_texts(pattern: Pattern) -> float:
             return math.inf if maximum is None else _characters(item) ** maximum
         case Iteration(_, _, None) | Unlike() | Reference():  # a pattern that contains itself has ever longer texts
             return math.inf
-        case Scan():
+        case AutomatonPattern():
             return _text_count(pattern)
         case _:
             return 1
@@ -216,7 +216,7 @@ def _characters(pattern: Pattern) -> int:
     return sum(high - low + 1 for option in options if isinstance(option, CharSet) for low, high in option.ranges)
 
 
-def _text_count(automaton: Scan) -> float:
+def _text_count(automaton: AutomatonPattern) -> float:
     """Return how many texts of a limited length an automaton accepts."""
     if automaton.most is None and most_characters(automaton) is None:
         return math.inf
@@ -257,7 +257,7 @@ def _enclosed(
     if most is not None and most < minimum:
         raise location.unsatisfiable(f"no more than {most} items can be valid", keyword="minItems")
     if most == 0:
-        return location.whitespace.enclosed("[]", None, location.depth)
+        return location.whitespace.in_brackets("[]", None, location.depth)
     comma = location.whitespace.comma(location.depth)
     filled: Pattern = EMPTY
     if other is not None and not first:
@@ -271,4 +271,4 @@ def _enclosed(
         if position > 0:
             filled = concat(comma, filled)
             filled = optional(filled) if position >= minimum else filled
-    return location.whitespace.enclosed("[]", filled, location.depth, may_be_empty=minimum == 0)
+    return location.whitespace.in_brackets("[]", filled, location.depth, may_be_empty=minimum == 0)

@@ -55,8 +55,8 @@ def arrays_read_by(
     filled = right_linear((start, True), arcs_with_commas, lambda place: not place[1] and accepts(place[0]))
     may_be_empty = accepts(start)
     if filled is None:
-        return location.whitespace.enclosed("[]", None, location.depth) if may_be_empty else None
-    return location.whitespace.enclosed("[]", filled, location.depth, may_be_empty=may_be_empty)
+        return location.whitespace.in_brackets("[]", None, location.depth) if may_be_empty else None
+    return location.whitespace.in_brackets("[]", filled, location.depth, may_be_empty=may_be_empty)
 
 
 def item_patterns(
@@ -174,7 +174,7 @@ class ArrayWithContains:
                 yield item, (following, tuple(map(min, counts_then, self._counted_up_to)))
 
     def _possible_matches(self, position: int, counts: tuple[int, ...]) -> Iterator[tuple[bool, ...]]:
-        """Yield, for each kind of item at a position, which rules' schemas it matches; rules that make no difference are not."""
+        """Yield, for each kind of item at a position, which rules it matches, where that makes a difference."""
         makes_difference = (
             position >= rule.start
             and (rule.most is not None or count < rule.counted_up_to or bool(rule.part.unevaluated_parents))

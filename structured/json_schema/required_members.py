@@ -271,7 +271,7 @@ class RequiredMembers:
         return frozenset(self._rules[index][0] for index in self._about_names & kind.rules)
 
     def members(self, comma: Pattern, count: int | None = None) -> Pattern | None:
-        """Return the members from the first required one on, or `count` required ones; None if a clause cannot be met."""
+        """Return the members from the first required one on, or `count` required ones; None if a clause stays unmet."""
         return right_linear(
             _State(members_left=count),
             lambda state: self._arcs(state, comma),

@@ -12,7 +12,7 @@ from structured.regex import Pattern, alternation, concat, literal, words
 from structured.regex.character_classes import ECMA, Dialect
 from structured.regex.json_strings import escaped
 from structured.regex.regex_parser import regex_to_pattern
-from structured.regex.syntax import ANY_TEXT, Lookahead, Scan
+from structured.regex.syntax import ANY_TEXT, AutomatonPattern, Lookahead
 
 
 @lru_cache(maxsize=1024)
@@ -72,15 +72,15 @@ class NamePartition:
             (PatternLanguage(words(reserved)),) if reserved else (),
         )
         self._partition = partition(base, [*(language_of(regex, dialect) for regex in regexes), *others])
-        self._names_by_kinds: dict[tuple[frozenset[int], ...], Scan] = {}
+        self._names_by_kinds: dict[tuple[frozenset[int], ...], AutomatonPattern] = {}
         self.kinds = tuple(self._partition.kinds)
 
-    def names_of(self, kinds: Sequence[frozenset[int]]) -> Scan:
+    def names_of(self, kinds: Sequence[frozenset[int]]) -> AutomatonPattern:
         """Return the names of some kinds, as written inside a JSON string, the same node each time."""
         key = tuple(kinds)
         if key not in self._names_by_kinds:
             automaton = self._partition.automaton(kinds)
-            self._names_by_kinds[key] = Scan(
+            self._names_by_kinds[key] = AutomatonPattern(
                 automaton.arcs, automaton.accepting, most_characters(automaton), (self._printed_as(kinds),)
             )
         return self._names_by_kinds[key]

@@ -14,7 +14,7 @@ from typing import Any
 from structured.automata.dfa import Alphabet, Intersection, Language, PatternLanguage, alphabet_of, explore
 from structured.automata.dfa.character_automaton import expression
 from structured.json_schema.numbers.ranges import decimal_places
-from structured.regex import Pattern, Scan, literal
+from structured.regex import AutomatonPattern, Pattern, literal
 
 SURE_DIGITS = 15
 """No two decimals of at most so many digits round to the same double."""
@@ -184,4 +184,6 @@ def intersected(
     Texts have at most `most` characters. Raises `PatternError` if the automaton has too many states.
     """
     automaton = explore(Intersection((PatternLanguage(pattern), *included), tuple(excluded)))
-    return None if automaton is None else Scan(automaton.arcs, automaton.accepting, most, eliminate=expression)
+    return (
+        None if automaton is None else AutomatonPattern(automaton.arcs, automaton.accepting, most, eliminate=expression)
+    )
