@@ -22,7 +22,7 @@ from structured.json_schema.document.location import (
     Subschemas,
 )
 from structured.json_schema.logic.conjunctions import check_productive
-from structured.json_schema.logic.listed_values import spelling, written_value
+from structured.json_schema.logic.listed_values import spelling, value_to_pattern
 from structured.json_schema.numbers.multiples import intersected
 from structured.json_schema.whitespace import DEFAULT_WHITESPACE, read_whitespace
 from structured.regex import EMPTY, Pattern, alternation, words
@@ -54,12 +54,12 @@ def canonical_values(schemas: Subschemas, location: Location, pattern_of: Patter
         if outer.canonical_compilation is None or outer.canonical_compilation.canonical_form is not form:
             outer.canonical_compilation = outer.afresh()
             outer.canonical_compilation.key_order, outer.canonical_compilation.canonical_form = "schema", form
-            if location.whitespace.edge != EMPTY:
+            if location.whitespace.inside_brackets != EMPTY:
                 outer.canonical_compilation.whitespace = read_whitespace(DEFAULT_WHITESPACE)
         pattern = pattern_of([_moved(part, outer.canonical_compilation) for part in schemas])
-        if not form.met:
+        if not form.unplaced_names:
             break
-        form = CanonicalForm({name: place for place, name in enumerate([*form.names, *form.met])})
+        form = CanonicalForm({name: place for place, name in enumerate([*form.names, *form.unplaced_names])})
     if outer.canonical_compilation.recursive_references:
         check_productive(pattern, outer.canonical_compilation)
     return pattern
@@ -94,9 +94,11 @@ def canonical_listing(values: Iterable[Any], location: Location) -> Pattern:
     form, spell = location.compilation.canonical_form, partial(_text, location=location)
     assert form is not None
     listed = list(values)
-    plain = [spell(value) for value in listed if not isinstance(value, list | dict)]
-    nested = [written_value(value, location, spell, form.ordered) for value in listed if isinstance(value, list | dict)]
-    return alternation(*([words(plain)] if plain else []), *nested)
+    texts = [spell(value) for value in listed if not isinstance(value, list | dict)]
+    nested = [
+        value_to_pattern(value, location, spell, form.ordered) for value in listed if isinstance(value, list | dict)
+    ]
+    return alternation(*([words(texts)] if texts else []), *nested)
 
 
 def _text(value: Any, location: Location) -> str:

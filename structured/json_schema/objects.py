@@ -179,7 +179,7 @@ class _ObjectCompiler:
         filled, may_be_empty = CountedMembers(
             members, others, (self.minimum, self.maximum), self.obligations, self.location
         ).with_separators()
-        return self.location.whitespace.enclosed("{}", filled, self.location.depth, may_be_empty=may_be_empty)
+        return self.location.whitespace.in_brackets("{}", filled, self.location.depth, may_be_empty=may_be_empty)
 
     def _single_other(self, others: OtherMembers) -> Member:
         """Return a last member for one property by an unlisted name; two of them could be written in two orders."""

@@ -225,7 +225,7 @@ def _listed_values_under_choices(conjunction: Conjunction, location: Location) -
         return None
     with suppress(NotEvaluatedError):
         types, denied = allowed_types(conjunction.schemas), list(conjunction.denied.values())
-        return _pattern_of_listed_values(conjunction.schemas, types, location, denied, is_open=True)
+        return _pattern_of_listed_values(conjunction.schemas, types, location, denied, has_choices=True)
     return None
 
 
@@ -380,12 +380,12 @@ def _pattern_of_listed_values(
     location: Location,
     denied: Sequence[Subschema],
     *,
-    is_open: bool = False,
+    has_choices: bool = False,
 ) -> Pattern:
     """Return the listed values that all else allows, in canonical form where values are compared by their texts."""
     if location.compilation.canonical_form is None:
-        return listed_values(schemas, types, denied, is_open=is_open)
-    return canonical_listing(allowed_values(schemas, types, denied, is_open=is_open), location)
+        return listed_values(schemas, types, denied, has_choices=has_choices)
+    return canonical_listing(allowed_values(schemas, types, denied, has_choices=has_choices), location)
 
 
 def any_value(location: Location) -> Pattern:

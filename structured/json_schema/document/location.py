@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
 from structured.errors import SchemaError, UnsatisfiableError
 from structured.json_schema.document.drafts import SchemaDraft
-from structured.json_schema.document.equality import CanonicalForm, shared
+from structured.json_schema.document.equality import CanonicalForm, with_shared_objects
 from structured.json_schema.document.library import Library, Path, Resource, Scope, keys_of, longer
 from structured.json_schema.whitespace import Whitespace
 from structured.regex import Pattern, Reference
@@ -149,7 +149,7 @@ class Compilation:
 
     def __post_init__(self) -> None:
         if self.reading is Reading.SPECIFICATION:
-            self.root = shared(self.root)
+            self.root = with_shared_objects(self.root)
         self.library = Library(self.root, self.documents, self.draft)
 
     @property
