@@ -18,7 +18,7 @@ from structured.automata.byte_automaton import ROW_COMPLETE
 from structured.automata.combination import InSequence, OneOf, combined
 from structured.automata.product import product
 from structured.errors import PatternError
-from structured.json_schema.strings.strings import embedded
+from structured.json_schema.strings.strings import inside_json_string
 from structured.output_types.answer_sizes import most_bytes
 from structured.regex import Distinct, Pattern, alternation, chars, concat, literal, repeat, without_bytes, words
 
@@ -117,7 +117,7 @@ def test_what_a_pattern_with_different_items_can_be_used_for() -> None:
     with pytest.raises(PatternError, match="some of their bytes cannot be written"):
         without_bytes(pattern, frozenset(b"c"))
     with pytest.raises(PatternError, match="in JSON inside a string"):
-        embedded(pattern)
+        inside_json_string(pattern)
     only_a = without_bytes(among(["a", "b"], 1, None), frozenset(b"b"))
     assert only_a is not None
     assert [accepted(RegularAutomaton(only_a), text) for text in (b"[a]", b"[a,a]", b"[b]")] == [True, False, False]
