@@ -170,9 +170,16 @@ class _ObjectCompiler:
 
     def pattern(self) -> Pattern:
         """Return the pattern of the objects."""
+        clauses: list[Clause] = []
+        for clause in self._resolved_clauses():
+            (name, value), *alternatives = clause or [Alternative(None, None)]
+            if alternatives or name is None or value is None or value.schema is not True:
+                clauses.append(clause)
+            else:  # a property is required, whatever its value; then all may still be in any order
+                self.required[name] = None
         members = self._members()
         self.has_no_others = self.has_no_others or self._leaves_out_others(members)
-        self.obligations = MemberObligations(self._resolved_clauses(), [member.name for member in members])
+        self.obligations = MemberObligations(clauses, [member.name for member in members])
         others = OtherMembers(None) if self.has_no_others else self._other_members()
         if self.canonical_form is not None and others != OtherMembers(None):
             members, others = [*members, self._single_other(others)], OtherMembers(None)

@@ -125,7 +125,7 @@ def _sample_members(pattern: ObjectMembers, rng: random.Random) -> str:
     written: list[Pattern] = []
     while not written:
         written = [member for member, required in pattern.members if required or rng.random() < 0.5]
-        written += [pattern.rest] * rng.randint(0, 2) if pattern.rest else []
+        written += [pattern.other_member] * rng.randint(0, 2) if pattern.other_member else []
     if not pattern.in_order:
         rng.shuffle(written)
     texts = [sample(member, rng) for member in written]
