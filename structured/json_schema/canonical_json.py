@@ -86,7 +86,13 @@ def canonical_numbers(values: Pattern, location: Location) -> Pattern:
     """Return numbers, in canonical form where values are compared by their texts."""
     if location.compilation.canonical_form is None:
         return values
-    return location.compilation.cached(("canonical", id(values)), lambda: _canonical(values, location), keep=values)
+    try:
+        numbers = _plain_numbers(values)
+    except PatternError as error:
+        raise location.refusal(error.problem, keyword="uniqueItems", remedy=error.remedy) from error
+    if numbers is None:
+        raise _too_many_digits(location)
+    return numbers
 
 
 def canonical_listing(values: Iterable[Any], location: Location) -> Pattern:
@@ -108,16 +114,6 @@ def _text(value: Any, location: Location) -> str:
     if isinstance(value, float) and not _PLAIN_DECIMALS.contains(text):
         raise _too_many_digits(location)
     return text
-
-
-def _canonical(values: Pattern, location: Location) -> Pattern:
-    try:
-        numbers = _plain_numbers(values)
-    except PatternError as error:
-        raise location.refusal(error.problem, keyword="uniqueItems", remedy=error.remedy) from error
-    if numbers is None:
-        raise _too_many_digits(location)
-    return numbers
 
 
 @lru_cache(maxsize=1024)

@@ -170,13 +170,13 @@ class _ObjectCompiler:
 
     def pattern(self) -> Pattern:
         """Return the pattern of the objects."""
-        clauses: list[Clause] = []
+        clauses = []
         for clause in self._resolved_clauses():
-            (name, value), *alternatives = clause or [Alternative(None, None)]
-            if alternatives or name is None or value is None or value.schema is not True:
-                clauses.append(clause)
-            else:  # a property is required, whatever its value; then all may still be in any order
-                self.required[name] = None
+            match clause:
+                case [Alternative(str(name), Subschema(schema=True))]:  # required, whatever its value: not a choice
+                    self.required[name] = None
+                case _:
+                    clauses.append(clause)
         members = self._members()
         self.has_no_others = self.has_no_others or self._leaves_out_others(members)
         self.obligations = MemberObligations(clauses, [member.name for member in members])
@@ -223,12 +223,11 @@ class _ObjectCompiler:
         return PatternLanguage(_names(Subschema(rule.names, part.location), self.compilers)).contains(name)
 
     def _members(self) -> list[Member]:
-        entries: dict[str, tuple[Pattern, Callable[[UnmetClauses], Iterator[tuple[Pattern, UnmetClauses]]]]] = {}
+        members: list[Member] = []
         colon = self.location.whitespace.colon
         names = None if self.allowed_names is None else PatternLanguage(self.allowed_names)
-        for name, key in zip(
-            self.listed_names, spellings(self.listed_names, self.location, keyword="properties"), strict=True
-        ):
+        keys = spellings(self.listed_names, self.location, keyword="properties")
+        for name, key in zip(self.listed_names, keys, strict=True):
             try:
                 if names is not None and not names.contains(name):
                     raise self.location.unsatisfiable(f"no property may be called {name!r}", keyword="propertyNames")
@@ -239,14 +238,10 @@ class _ObjectCompiler:
                     raise
                 continue
             opening = concat(Literal(key), colon)
-            entries[name] = concat(opening, value), partial(self._patterns_meeting, name, opening, value, rules)
-        always_written = self.required.keys() | self._always_written(
-            {name: pattern for name, (pattern, _) in entries.items()}
-        )
-        return [
-            Member(name, pattern, name in always_written, patterns_meeting)
-            for name, (pattern, patterns_meeting) in entries.items()
-        ]
+            patterns_meeting = partial(self._patterns_meeting, name, opening, value, rules)
+            members.append(Member(name, concat(opening, value), False, patterns_meeting))
+        written = self.required.keys() | self._always_written(members)
+        return [member._replace(is_required=member.name in written) for member in members]
 
     def _patterns_meeting(
         self, name: str, opening: Pattern, value: Pattern, rules: Subschemas, unmet: UnmetClauses
@@ -257,7 +252,7 @@ class _ObjectCompiler:
             except UnsatisfiableError:
                 continue
 
-    def _always_written(self, members: dict[str, Pattern]) -> set[str]:
+    def _always_written(self, members: list[Member]) -> set[str]:
         """Return the optional properties that are always written.
 
         There are none if all of them would be too many. Left out are properties that may contain the object again and,
@@ -268,12 +263,13 @@ class _ObjectCompiler:
             return set()
         missing = {name for clause in self.clauses for name, value in clause if value is None}
         are_all = self.location.is_type or self.minimum > len(self.required)
+        candidates = set(self._names_listed_by_user()) - missing
         return {
             name
-            for name in self._names_listed_by_user()
-            if name in members and name not in missing
+            for name, pattern, _, _ in members
+            if name in candidates
             if are_all or all(map(invents_nothing, self._rules_for(name, partial(self._matching, name))))
-            if matches_without_references(members[name], compilation.reference_free)
+            if matches_without_references(pattern, compilation.reference_free)
         }
 
     def _names_listed_by_user(self) -> list[str]:

@@ -35,7 +35,7 @@ from structured.json_schema.document.references import REFERENCES
 from structured.json_schema.grounding import check_grounded, grounded, is_grounded
 from structured.json_schema.keyword_types import ASSERTIONS, DISJOINT_TYPES, UNEVALUATED, allowed_types
 from structured.json_schema.logic.choices import CHOICES
-from structured.json_schema.logic.conjunctions import Case, Conjunction, check_productive, definition
+from structured.json_schema.logic.conjunctions import Conjunction, check_productive, definition
 from structured.json_schema.logic.listed_values import allowed_values, listed_values, lists_values
 from structured.json_schema.logic.validity import NotEvaluatedError
 from structured.json_schema.numbers.number_patterns import integer, number
@@ -181,10 +181,7 @@ def _pattern_of(schemas: Subschemas) -> Pattern:
     if len(schemas) == 1 and isinstance(schema, dict) and _IN_PLACE_KEYWORDS.isdisjoint(schema):
         check_shape(schemas[0])
         return _pattern_by_type(schemas, schemas[0].location)
-    conjunction = Conjunction()
-    for part in schemas:
-        conjunction.add(part)
-    location = schemas[0].location
+    conjunction, location = Conjunction(schemas), schemas[0].location
     if not conjunction.followed and (not conjunction.choices or conjunction.is_one_choice):
         return _pattern_of_conjunction(conjunction, location)
     return definition(conjunction, location, _pattern_of_conjunction)
@@ -240,8 +237,6 @@ def _pattern_of_cases(conjunction: Conjunction, location: Location, *, is_alone:
     have one order, since they would change the texts.
     """
     part, keyword, options, _ = conjunction.choices[0]
-    if not options:
-        raise part.location.unsatisfiable("there is no branch", keyword=keyword)
     if is_alone:
         return _union(pattern_of, options)
     compilation = location.compilation
@@ -283,10 +278,7 @@ def _clauses_of_choices(conjunction: Conjunction, location: Location) -> list[Cl
 
 def names_of(schemas: Subschemas) -> Pattern:
     """Return the pattern, without quotes, of the names that satisfy all of some schemas."""
-    conjunction = Conjunction()
-    for part in schemas:
-        conjunction.add(part)
-    return _names_of_conjunction(conjunction, schemas[0].location)
+    return _names_of_conjunction(Conjunction(schemas), schemas[0].location)
 
 
 @deep
@@ -301,10 +293,7 @@ def _names_of_conjunction(conjunction: Conjunction, location: Location) -> Patte
             check_keywords(part, _STRING)
         return words(allowed_values(conjunction.schemas, _STRING, list(conjunction.denied.values())))
     if conjunction.choices:
-        part, keyword, options, _ = conjunction.choices[0]
-        if not options:
-            raise part.location.unsatisfiable("there is no branch", keyword=keyword)
-        cases = [Case(option, conjunction.choices[1:]) for option in options]
+        cases = conjunction.cases(by_property=False)
         return _union(lambda case: _names_of_conjunction(conjunction.in_case(case), location), cases)
     types = allowed_types(conjunction.schemas)
     if location.is_type and "string" not in types:

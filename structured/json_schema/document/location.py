@@ -4,6 +4,8 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import reduce
+from operator import getitem
 from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
 from structured.errors import SchemaError, UnsatisfiableError
@@ -320,11 +322,11 @@ class Subschema(NamedTuple):
 
     def subschema(self, *keys: str | int) -> "Subschema":
         """Return the subschema that some keys lead to, with its text at the same depth."""
-        return _subschema_at(_member_at(self.schema, keys), self.location.of_subschema(*keys))
+        return _subschema_at(reduce(getitem, keys, self.schema), self.location.of_subschema(*keys))
 
     def child_subschema(self, *keys: str | int) -> "Subschema":
         """Return the schema of a child (an item or a property), with its text inside one more pair of brackets."""
-        return _subschema_at(_member_at(self.schema, keys), self.location.of_child(*keys))
+        return _subschema_at(reduce(getitem, keys, self.schema), self.location.of_child(*keys))
 
     def relocated(self, *keys: str | int, is_denied: bool = False) -> RelocatedSchema:
         """Return the subschema that some keys lead to, or its complement, for use at another place."""
@@ -451,9 +453,3 @@ def _subschema_at(schema: Any, location: Location) -> Subschema:
         resource = location.compilation.library.resource_of(schema, location.scope.resource, location.path)
         location = location.in_resource(location.path, resource)
     return Subschema(schema, location)
-
-
-def _member_at(schema: Any, keys: tuple[str | int, ...]) -> Any:
-    for key in keys:
-        schema = schema[key]
-    return schema

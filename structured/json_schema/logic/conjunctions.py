@@ -6,7 +6,7 @@ are two definitions.
 """
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -86,13 +86,15 @@ class Conjunction:
 
     __slots__ = ("choices", "context", "denied", "followed", "schemas", "seen")
 
-    def __init__(self) -> None:
+    def __init__(self, schemas: Iterable[Subschema] = ()) -> None:
         self.schemas: Subschemas = []
         self.choices: list[OpenChoice] = []
         self.followed: Subschemas = []
         self.denied: dict[Identity, Subschema] = {}
         self.seen: dict[Identity, frozenset[Identity]] = {}
         self.context = EMPTY_CONTEXT
+        for part in schemas:
+            self.add(part)
 
     @deep
     def add(self, part: Subschema) -> None:
@@ -136,20 +138,24 @@ class Conjunction:
                     self._choose(part, keyword)
 
     def _choose(self, part: Subschema, keyword: str) -> None:
-        """Add the choices of a keyword; the option of a choice with one option is added at once."""
+        """Add the choices of a keyword."""
         for options in CHOICES[keyword](part, self.schemas):
-            scoped = [
-                [
-                    rule._replace(unevaluated_parents=rule.unevaluated_parents | part.unevaluated_parents)
-                    for rule in option
-                ]
-                for option in options
-            ]
-            if len(scoped) == 1:
-                for rule in scoped[0]:
-                    self.add(rule)
-            else:
-                self.choices.append(OpenChoice(part, keyword, scoped))
+            if not options:
+                raise part.location.unsatisfiable("there is no branch", keyword=keyword)
+            self._add_choice(OpenChoice(part, keyword, [self._with_parents(option, part) for option in options]))
+
+    @staticmethod
+    def _with_parents(option: Subschemas, part: Subschema) -> Subschemas:
+        parents = part.unevaluated_parents
+        return [rule._replace(unevaluated_parents=rule.unevaluated_parents | parents) for rule in option]
+
+    def _add_choice(self, choice: OpenChoice) -> None:
+        """Add a choice; the option of a choice with one option is added at once."""
+        if len(choice.options) > 1:
+            self.choices.append(choice)
+            return
+        for rule in choice.options[0]:
+            self.add(rule)
 
     def _deny(self, part: Subschema, target: Subschema) -> None:
         """Add a schema that the value must fail."""
@@ -163,11 +169,7 @@ class Conjunction:
         options = complement_options(target)
         if not options:
             raise target.location.unsatisfiable("a denied schema allows every value", keyword="not")
-        if len(options) == 1:
-            for rule in options[0]:
-                self.add(rule)
-        else:
-            self.choices.append(OpenChoice(part, "not", options, target))
+        self._add_choice(OpenChoice(part, "not", options, target))
 
     @property
     def is_one_choice(self) -> bool:
@@ -209,12 +211,8 @@ class Conjunction:
         if not options:
             raise choice.part.location.unsatisfiable("no branch is possible", keyword=choice.keyword)
         self.choices = [other for other in self.choices if other is not choice]
-        if len(options) > 1:
-            self.choices.append(choice._replace(options=options))
-            return False
-        for rule in options[0]:
-            self.add(rule)
-        return True
+        self._add_choice(choice._replace(options=options))
+        return len(options) == 1
 
     def cases(self, *, by_property: bool) -> list[Case]:
         """Return the cases of a choice: of an option that denials share, of a property, or of the first choice."""

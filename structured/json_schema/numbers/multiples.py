@@ -69,7 +69,7 @@ class Multiples:
         self.start: Hashable = _START
         # The digits still to come after the point contribute factors of ten, so smaller moduli suffice.
         self._moduli = [
-            self.factor // gcd(self.factor, 10 ** (self.places - places_read)) for places_read in range(self.places + 1)
+            self.factor // gcd(self.factor, 10 ** (self.places - place)) for place in range(self.places + 1)
         ]
 
     def row(self, state: Any) -> list[Any]:
@@ -123,9 +123,7 @@ class NonMultiples:
         self.places = max(0, -power)
         self.start: Hashable = _START
         modulus = factor * 10 ** max(0, power)
-        self._moduli = [
-            modulus // gcd(modulus, 10 ** (self.places - places_read)) for places_read in range(self.places + 1)
-        ]
+        self._moduli = [modulus // gcd(modulus, 10 ** (self.places - place)) for place in range(self.places + 1)]
 
     def row(self, state: Any) -> list[Any]:
         """Return the successors for the sign, the digits and the point."""

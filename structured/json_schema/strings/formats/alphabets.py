@@ -38,12 +38,12 @@ def _shared(pattern: Pattern) -> Pattern:
     return _NODES.setdefault(key, pattern)
 
 
-def set_union(*sets: CharSet) -> CharSet:
+def either(*sets: CharSet) -> CharSet:
     """Return the union of some sets."""
     return char_set(*(part for characters in sets for part in characters.ranges))
 
 
-def set_without(whole: CharSet, text: str) -> CharSet:
+def without(whole: CharSet, text: str) -> CharSet:
     """Return the characters of a set that are not in `text`."""
     missing = ((ord(character), ord(character)) for character in text)
     return char_set(*complement([*complement(whole.ranges), *missing]))
@@ -60,7 +60,7 @@ def words_but(excluded: Iterable[str], first: CharSet, other: CharSet, longest: 
         endings.setdefault(word[0].lower(), []).append(word[1:])
     options: list[Pattern] = []
     if any(chr(low) not in endings or low != high for low, high in first.ranges):
-        free = set_without(first, "".join(head + head.upper() for head in endings))
+        free = without(first, "".join(head + head.upper() for head in endings))
         options.append(concat(free, repeat(other, 0, longest - 1)))
     for head, after_head in endings.items():
         cases = [ord(case) for case in (head, head.upper())]
