@@ -137,7 +137,7 @@ def _automaton(group: Group) -> RegularAutomaton | None:
             group.schema,
             read_whitespace("compact"),
             Reading.SPECIFICATION,
-            optional="schema",
+            optional_properties="schema",
             asserts_formats=kind_of(group.file) != "required",  # where they are annotations, says the suite
             documents=group.documents,
             draft=DRAFTS[group.draft],

@@ -22,6 +22,7 @@ from structured.errors import PatternError
 from structured.errors.recursion import deep
 from structured.regex import (
     Alternation,
+    AutomatonPattern,
     CharSet,
     Concat,
     Distinct,
@@ -31,7 +32,6 @@ from structured.regex import (
     Pattern,
     Quotation,
     Reference,
-    Scan,
     Unlike,
     Words,
     excerpt,
@@ -128,7 +128,7 @@ def _room(beginning: bytes) -> int:
     return 90 if not beginning else 6 if beginning == b"\\" else 30
 
 
-def _endless(scan: Scan) -> set[int]:
+def _endless(scan: AutomatonPattern) -> set[int]:
     """Return the states that any number of plain characters may follow."""
     endless = {state for state, arcs in enumerate(scan.arcs) if _covers_plain((low, high) for low, high, _ in arcs)}
     if len(endless) == len(scan.arcs):
@@ -216,7 +216,7 @@ class _Assembly:
         start, _ = self._lay_out(texts)
         return self._row(op.UNLIKE, start, len(texts), self._append((character, free)), shortest=int("" in texts))
 
-    def scan(self, pattern: Scan) -> int:
+    def scan(self, pattern: AutomatonPattern) -> int:
         """Return the row of an automaton over characters."""
         rows: list[int] = []
         endless = _endless(pattern)
@@ -298,14 +298,25 @@ class _Assembly:
     def members(self, pattern: ObjectMembers) -> int:
         """Return the row of the members of an object."""
         rows = [n for member, required in pattern.members for n in (self.node(member), int(required), 0, 0)]
-        more = (self.node(pattern.separator), -1 if pattern.rest is None else self.node(pattern.rest), 0, 0)
+        more = (
+            self.node(pattern.separator),
+            -1 if pattern.other_member is None else self.node(pattern.other_member),
+            0,
+            0,
+        )
         operation = op.MEMBERS if pattern.in_order else op.PERMUTATION
         return self._row(operation, self._append(rows), len(pattern.members), self._append(more))
 
     def distinct(self, pattern: Distinct) -> int:
         """Return the row of items that must all differ."""
         most = UNLIMITED if pattern.most is None else pattern.most
-        numbers = [self.node(pattern.item), self.node(pattern.separator), pattern.least, most, int(pattern.many)]
+        numbers = [
+            self.node(pattern.item),
+            self.node(pattern.separator),
+            pattern.least,
+            most,
+            int(pattern.is_inexhaustible),
+        ]
         start = self._append([*numbers, *(pattern.lengths or [FAR]), *[FAR] * (pattern.least + 1)])
         return self._row(op.DISTINCT, start, self._row(op.ITEM, start, 0))
 
@@ -361,7 +372,7 @@ _NEW_NODE: dict[type, Callable[[_Assembly, Any], int]] = {
     Literal: _Assembly.literal,
     Words: _Assembly.words,
     Unlike: _Assembly.unlike,
-    Scan: _Assembly.scan,
+    AutomatonPattern: _Assembly.scan,
     Quotation: _Assembly.quotation,
     CharSet: _Assembly.char_set,
     Concat: deep(_Assembly.concat),

@@ -269,7 +269,7 @@ class _ColumnDerivation:
     def _array_column(self, part: Subschema, ancestors: frozenset[Identity]) -> Column:
         schema, parts = part.schema, listed(part, "prefixItems")
         if isinstance(schema.get("items"), Mapping):
-            parts.append(part.below("items"))
+            parts.append(part.subschema("items"))
         elif schema.get("items", False) is not False:
             return JSON
         items = self._common_column(parts, ancestors)
@@ -281,13 +281,13 @@ class _ColumnDerivation:
         if "patternProperties" in schema:
             return JSON
         if isinstance(additional, Mapping) and not names:
-            return map_of(self.column(part.below("additionalProperties"), ancestors))
+            return map_of(self.column(part.subschema("additionalProperties"), ancestors))
         if additional is not False or not names:
             return JSON
         self._member_count += len(names)
         if self._member_count > MAX_MEMBERS:
             raise _TooManyMembersError
-        return struct_of({name: self.column(part.below("properties", name), ancestors) for name in names})
+        return struct_of({name: self.column(part.subschema("properties", name), ancestors) for name in names})
 
 
 def _is_null(part: Subschema) -> bool:

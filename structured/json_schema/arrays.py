@@ -15,12 +15,20 @@ from structured.automata.dfa import most_characters
 from structured.errors import SchemaError
 from structured.json_schema.canonical_json import canonical_values
 from structured.json_schema.document.equality import identity
-from structured.json_schema.document.location import Location, MadeSchema, PatternOf, Subschema, Subschemas, counts
-from structured.json_schema.items import ArrayWithNeeds, items_of, read_by, read_needs
+from structured.json_schema.document.location import (
+    InternalSchema,
+    Location,
+    PatternOf,
+    Subschema,
+    Subschemas,
+    length_limits,
+)
+from structured.json_schema.items import ArrayWithContains, arrays_read_by, contains_rules, item_patterns
 from structured.json_schema.strings.strings import CANONICAL_CHARACTER
 from structured.regex import (
     EMPTY,
     Alternation,
+    AutomatonPattern,
     CharSet,
     Concat,
     Distinct,
@@ -29,7 +37,6 @@ from structured.regex import (
     ObjectMembers,
     Pattern,
     Reference,
-    Scan,
     Unlike,
     Words,
     concat,
@@ -42,18 +49,18 @@ from structured.regex.traversal import nodes_of, parts_of
 MAX_DISTINCT = 10
 """The most values of items for which each set of values is a state."""
 
-MAX_LEAST = 1024
+MAX_MIN_ITEMS = 1024
 """The greatest `minItems` for items with more values."""
 
 Limits = tuple[int, int | None]
 
 
-def distinct_items(
+def arrays_of_distinct_items(
     schemas: Subschemas, distinct: Subschema, location: Location, pattern_of: PatternOf, limits: Limits
 ) -> Pattern:
     """Return the arrays in which no two items are equal."""
-    first, rest = items_of(schemas, limits[1], pattern_of)
-    texts = [_texts(item) for item in [*first, *([] if rest is None else [rest])]]
+    first, other = item_patterns(schemas, limits[1], pattern_of)
+    texts = [_listed_texts(item) for item in [*first, *([] if other is None else [other])]]
     listed = [item_texts for item_texts in texts if item_texts is not None]
     values = {text for item_texts in listed for text in item_texts}
     are_few = len(listed) == len(texts) and len(values) <= MAX_DISTINCT
@@ -63,32 +70,32 @@ def distinct_items(
             "items of more than a few values",
             "Use list in place of set, and remove what is repeated in a Pydantic validator.",
         )
-    if any(read_needs(schemas)):
+    if any(contains_rules(schemas)):
         raise _refusal(
             distinct,
             "arrays that have to contain certain items ('contains', or 'not' with 'items')",
             "Remove one of the two rules, and check it in your program.",
         )
     if not are_few:
-        return _items_of_many_values(schemas, distinct, location, pattern_of, limits)
+        return _distinct_items_of_many_values(schemas, distinct, location, pattern_of, limits)
     minimum, maximum = limits
     value_of = _python_value if location.is_type else _json_value
     options = [[(literal(text), value_of(text)) for text in item_texts] for item_texts in listed]
 
     def arcs(used: frozenset[object]) -> Iterator[tuple[Pattern, frozenset[object]]]:
         position = len(used)
-        if position != maximum and (position < len(options) or rest is not None):
+        if position != maximum and (position < len(options) or other is not None):
             for item, value in options[min(position, len(options) - 1)]:
                 if value not in used:
                     yield item, used | {value}
 
-    pattern = read_by(frozenset[object](), arcs, lambda used: len(used) >= minimum, location)
+    pattern = arrays_read_by(frozenset[object](), arcs, lambda used: len(used) >= minimum, location)
     if pattern is None:
         raise distinct.location.unsatisfiable("too few items can be different", keyword="uniqueItems")
     return pattern
 
 
-def _items_of_many_values(
+def _distinct_items_of_many_values(
     schemas: Subschemas, distinct: Subschema, location: Location, pattern_of: PatternOf, limits: Limits
 ) -> Pattern:
     remedy = "remove 'uniqueItems', and remove what is repeated in your program."
@@ -97,19 +104,19 @@ def _items_of_many_values(
     if any(part.first_items for part in schemas):
         raise _refusal(distinct, "first items of more than a few values", f"Let all items have one schema; or {remedy}")
     minimum, maximum = limits
-    if minimum > MAX_LEAST:
-        raise _refusal(distinct, f"at least {minimum:,} items", f"Require at most {MAX_LEAST:,}; or {remedy}")
+    if minimum > MAX_MIN_ITEMS:
+        raise _refusal(distinct, f"at least {minimum:,} items", f"Require at most {MAX_MIN_ITEMS:,}; or {remedy}")
     item = canonical_values([part.item(math.inf) for part in schemas], location, pattern_of)
     least = max(minimum, 1)
-    if (least > 1 or not are_many(item)) and may_remember(item):
+    if (least > 1 or not is_inexhaustible(item)) and may_hold_distinct_items(item):
         items = "two items or more" if least > 1 else "a few items"
         raise _refusal(distinct, f"{items} that hold arrays of different items", f"Require none; or {remedy}")
     lengths = _shortest_lengths(item, least) if least > 1 else ()
     if least > 1 and len(lengths) < least:
         raise distinct.location.unsatisfiable("too few items can be different", keyword="uniqueItems")
     comma = location.whitespace.comma(location.depth)
-    filled = Distinct(item, comma, least, maximum, lengths, are_many(item))
-    return location.whitespace.enclosed("[]", filled, location.depth, may_be_empty=minimum == 0)
+    filled = Distinct(item, comma, least, maximum, lengths, is_inexhaustible(item))
+    return location.whitespace.in_brackets("[]", filled, location.depth, may_be_empty=minimum == 0)
 
 
 def _refusal(distinct: Subschema, feature: str, remedy: str) -> SchemaError:
@@ -124,8 +131,8 @@ def _shortest_lengths(item: Pattern, count: int) -> tuple[int, ...]:
     lengths: list[int] = []
     ways, size = {automaton.start: 1}, 0
     while ways and len(lengths) < count:
-        ended = sum(number for state, number in ways.items() if automaton.accepts(state))
-        lengths += [size] * min(ended, count - len(lengths))
+        ending = sum(number for state, number in ways.items() if automaton.accepts(state))
+        lengths += [size] * min(ending, count - len(lengths))
         following: dict[int, int] = {}
         for state, number in ways.items():
             automaton.expand(state)
@@ -148,45 +155,45 @@ def _python_value(text: str) -> object:
     return value if isinstance(value, bool | int | float) else _json_value(text)
 
 
-def _texts(pattern: Pattern) -> tuple[str, ...] | None:
+def _listed_texts(pattern: Pattern) -> tuple[str, ...] | None:
     """Return the texts of a pattern that lists them, one for each value; None if it does not list them."""
     if isinstance(pattern, Alternation):
-        schemas = [_texts(option) for option in pattern.options]
-        return None if None in schemas else tuple(text for part in schemas if part is not None for text in part)
+        lists = [_listed_texts(option) for option in pattern.options]
+        return None if None in lists else tuple(text for texts in lists if texts is not None for text in texts)
     if isinstance(pattern, Literal | Words):
         texts = pattern.texts if isinstance(pattern, Words) else (pattern.text,)
         return tuple({identity(json.loads(text)): text for text in reversed(texts)}.values())[::-1]
     return None
 
 
-MANY = 1 << 20
+INEXHAUSTIBLE = 1 << 20
 """Values that no text can use up: an automaton has fewer states."""
 
 _MAX_COUNTED = 64
 """The length up to which texts are counted."""
 
 
-def may_remember(pattern: Pattern) -> bool:
+def may_hold_distinct_items(pattern: Pattern) -> bool:
     """Tell whether a pattern contains items that must differ, or may do so by a definition under construction."""
 
-    def is_open(node: Pattern) -> bool:
+    def is_under_construction(node: Pattern) -> bool:
         return isinstance(node, Reference) and node.name not in node.definitions
 
-    nodes = nodes_of(pattern, lambda node: () if is_open(node) else parts_of(node))
-    return any(isinstance(node, Distinct) or is_open(node) for node in nodes)
+    nodes = nodes_of(pattern, lambda node: () if is_under_construction(node) else parts_of(node))
+    return any(isinstance(node, Distinct) or is_under_construction(node) for node in nodes)
 
 
-def are_many(pattern: Pattern) -> bool:
-    """Tell whether some part of a pattern, and so the pattern, surely has `MANY` texts or more.
+def is_inexhaustible(pattern: Pattern) -> bool:
+    """Tell whether some part of a pattern, and so the pattern, surely has `INEXHAUSTIBLE` texts or more.
 
     The numbers of texts of several parts are not multiplied: two parts may spell the same text.
     """
-    entered = Concat | Alternation | ObjectMembers | Distinct | Iteration
-    nodes = nodes_of(pattern, lambda node: parts_of(node) if isinstance(node, entered) else ())
-    return any(_at_least(node) >= MANY for node in nodes)
+    composite_types = Concat | Alternation | ObjectMembers | Distinct | Iteration
+    nodes = nodes_of(pattern, lambda node: parts_of(node) if isinstance(node, composite_types) else ())
+    return any(_fewest_texts(node) >= INEXHAUSTIBLE for node in nodes)
 
 
-def _at_least(pattern: Pattern) -> float:
+def _fewest_texts(pattern: Pattern) -> float:
     """Return a lower bound of the number of texts of a pattern, whatever its parts are."""
     match pattern:
         case Words(texts):
@@ -197,8 +204,8 @@ def _at_least(pattern: Pattern) -> float:
             return math.inf if maximum is None else _characters(item) ** maximum
         case Iteration(_, _, None) | Unlike() | Reference():  # a pattern that contains itself has ever longer texts
             return math.inf
-        case Scan():
-            return _texts_of(pattern)
+        case AutomatonPattern():
+            return _text_count(pattern)
         case _:
             return 1
 
@@ -209,7 +216,7 @@ def _characters(pattern: Pattern) -> int:
     return sum(high - low + 1 for option in options if isinstance(option, CharSet) for low, high in option.ranges)
 
 
-def _texts_of(automaton: Scan) -> float:
+def _text_count(automaton: AutomatonPattern) -> float:
     """Return how many texts of a limited length an automaton accepts."""
     if automaton.most is None and most_characters(automaton) is None:
         return math.inf
@@ -227,41 +234,41 @@ def _texts_of(automaton: Scan) -> float:
 def array(schemas: Subschemas, location: Location, pattern_of: PatternOf) -> Pattern:
     """Return the arrays that satisfy some schemas: first items with schemas of their own, others with one schema."""
     for part in schemas:
-        if isinstance(part.schema, MadeSchema) and "not uniqueItems" in part.schema:
+        if isinstance(part.schema, InternalSchema) and "not uniqueItems" in part.schema:
             raise part.location.refusal(
                 "Two equal items cannot be required", keyword="uniqueItems", remedy="Remove the denied 'uniqueItems'."
             )
-    limits = counts(schemas, "minItems", "maxItems")
+    limits = length_limits(schemas, "minItems", "maxItems")
     distinct = next((part for part in schemas if part.schema.get("uniqueItems") is True), None)
     is_plural = limits[1] is None or limits[1] > 1
     if distinct is not None and is_plural and (limits[0] > 1 or not location.is_type):  # a set may repeat itself
-        return distinct_items(schemas, distinct, location, pattern_of, limits)
-    needs = list(read_needs(schemas))
-    if needs or any("unevaluatedItems" in part.schema for part in schemas):
-        return ArrayWithNeeds(schemas, location, pattern_of, needs, limits).pattern()
-    first, rest = items_of(schemas, limits[1], pattern_of)
-    return _enclosed(first, rest, location, *limits)
+        return arrays_of_distinct_items(schemas, distinct, location, pattern_of, limits)
+    rules = list(contains_rules(schemas))
+    if rules or any("unevaluatedItems" in part.schema for part in schemas):
+        return ArrayWithContains(schemas, location, pattern_of, rules, limits).pattern()
+    first, other = item_patterns(schemas, limits[1], pattern_of)
+    return _enclosed(first, other, location, *limits)
 
 
 def _enclosed(
-    first: list[Pattern], rest: Pattern | None, location: Location, minimum: int, maximum: int | None
+    first: list[Pattern], other: Pattern | None, location: Location, minimum: int, maximum: int | None
 ) -> Pattern:
-    most = maximum if rest is not None else len(first)
+    most = maximum if other is not None else len(first)
     if most is not None and most < minimum:
         raise location.unsatisfiable(f"no more than {most} items can be valid", keyword="minItems")
     if most == 0:
-        return location.whitespace.enclosed("[]", None, location.depth)
+        return location.whitespace.in_brackets("[]", None, location.depth)
     comma = location.whitespace.comma(location.depth)
     filled: Pattern = EMPTY
-    if rest is not None and not first:
-        more = repeat(concat(comma, rest), max(minimum - 1, 0), None if most is None else most - 1)
-        filled = concat(rest, more)
-    elif rest is not None:
+    if other is not None and not first:
+        more = repeat(concat(comma, other), max(minimum - 1, 0), None if most is None else most - 1)
+        filled = concat(other, more)
+    elif other is not None:
         left = None if most is None else most - len(first)
-        filled = repeat(concat(comma, rest), max(minimum - len(first), 0), left)
+        filled = repeat(concat(comma, other), max(minimum - len(first), 0), left)
     for position in reversed(range(len(first))):
         filled = concat(first[position], filled)
         if position > 0:
             filled = concat(comma, filled)
             filled = optional(filled) if position >= minimum else filled
-    return location.whitespace.enclosed("[]", filled, location.depth, may_be_empty=minimum == 0)
+    return location.whitespace.in_brackets("[]", filled, location.depth, may_be_empty=minimum == 0)

@@ -14,16 +14,16 @@ from structured.errors import PatternError, SchemaError
 from structured.json_schema.document.equality import CanonicalForm
 from structured.json_schema.document.location import (
     Compilation,
+    InternalSchema,
     Location,
-    MadeSchema,
     PatternOf,
-    PlacedSchema,
+    RelocatedSchema,
     Subschema,
     Subschemas,
 )
-from structured.json_schema.logic.conjunctions import check_ends
-from structured.json_schema.logic.listed_values import spelling, written_value
-from structured.json_schema.numbers.multiples import scan
+from structured.json_schema.logic.conjunctions import check_productive
+from structured.json_schema.logic.listed_values import spelling, value_to_pattern
+from structured.json_schema.numbers.multiples import intersected
 from structured.json_schema.whitespace import DEFAULT_WHITESPACE, read_whitespace
 from structured.regex import EMPTY, Pattern, alternation, words
 from structured.regex.character_classes import ECMA
@@ -48,32 +48,32 @@ def canonical_values(schemas: Subschemas, location: Location, pattern_of: Patter
     outer = location.compilation
     if outer.canonical_form is not None:
         return pattern_of(schemas)
-    form = CanonicalForm({}) if outer.canonical is None else outer.canonical.canonical_form
+    form = CanonicalForm({}) if outer.canonical_compilation is None else outer.canonical_compilation.canonical_form
     while True:
         assert form is not None
-        if outer.canonical is None or outer.canonical.canonical_form is not form:
-            outer.canonical = outer.afresh()
-            outer.canonical.key_order, outer.canonical.canonical_form = "schema", form
-            if location.whitespace.edge != EMPTY:
-                outer.canonical.whitespace = read_whitespace(DEFAULT_WHITESPACE)
-        pattern = pattern_of([_moved(part, outer.canonical) for part in schemas])
-        if not form.met:
+        if outer.canonical_compilation is None or outer.canonical_compilation.canonical_form is not form:
+            outer.canonical_compilation = outer.afresh()
+            outer.canonical_compilation.key_order, outer.canonical_compilation.canonical_form = "schema", form
+            if location.whitespace.inside_brackets != EMPTY:
+                outer.canonical_compilation.whitespace = read_whitespace(DEFAULT_WHITESPACE)
+        pattern = pattern_of([_moved(part, outer.canonical_compilation) for part in schemas])
+        if not form.unplaced_names:
             break
-        form = CanonicalForm({name: place for place, name in enumerate([*form.names, *form.met])})
-    if outer.canonical.references:
-        check_ends(pattern, outer.canonical)
+        form = CanonicalForm({name: place for place, name in enumerate([*form.names, *form.unplaced_names])})
+    if outer.canonical_compilation.recursive_references:
+        check_productive(pattern, outer.canonical_compilation)
     return pattern
 
 
 def _moved(part: Subschema, compilation: Compilation) -> Subschema:
     """Return a schema as part of another compilation of the same document."""
     location = part.location._replace(compilation=compilation)
-    if isinstance(part.schema, PlacedSchema):
+    if isinstance(part.schema, RelocatedSchema):
         return part._replace(
             schema=part.schema._replace(location=part.schema.location._replace(compilation=compilation)),
             location=location,
         )
-    if isinstance(part.schema, MadeSchema):
+    if isinstance(part.schema, InternalSchema):
         raise location.refusal(
             "'uniqueItems' is not supported where other rules of the items are denied",
             keyword="uniqueItems",
@@ -86,7 +86,13 @@ def canonical_numbers(values: Pattern, location: Location) -> Pattern:
     """Return numbers, in canonical form where values are compared by their texts."""
     if location.compilation.canonical_form is None:
         return values
-    return location.compilation.once(("canonical", id(values)), lambda: _canonical(values, location), keep=values)
+    try:
+        numbers = _plain_numbers(values)
+    except PatternError as error:
+        raise location.refusal(error.problem, keyword="uniqueItems", remedy=error.remedy) from error
+    if numbers is None:
+        raise _too_many_digits(location)
+    return numbers
 
 
 def canonical_listing(values: Iterable[Any], location: Location) -> Pattern:
@@ -94,9 +100,11 @@ def canonical_listing(values: Iterable[Any], location: Location) -> Pattern:
     form, spell = location.compilation.canonical_form, partial(_text, location=location)
     assert form is not None
     listed = list(values)
-    plain = [spell(value) for value in listed if not isinstance(value, list | dict)]
-    nested = [written_value(value, location, spell, form.ordered) for value in listed if isinstance(value, list | dict)]
-    return alternation(*([words(plain)] if plain else []), *nested)
+    texts = [spell(value) for value in listed if not isinstance(value, list | dict)]
+    nested = [
+        value_to_pattern(value, location, spell, form.ordered) for value in listed if isinstance(value, list | dict)
+    ]
+    return alternation(*([words(texts)] if texts else []), *nested)
 
 
 def _text(value: Any, location: Location) -> str:
@@ -108,19 +116,9 @@ def _text(value: Any, location: Location) -> str:
     return text
 
 
-def _canonical(values: Pattern, location: Location) -> Pattern:
-    try:
-        numbers = _plain_numbers(values)
-    except PatternError as error:
-        raise location.refusal(error.problem, keyword="uniqueItems", remedy=error.remedy) from error
-    if numbers is None:
-        raise _too_many_digits(location)
-    return numbers
-
-
 @lru_cache(maxsize=1024)
 def _plain_numbers(values: Pattern) -> Pattern | None:
-    return scan(values, [_PLAIN_DECIMALS])
+    return intersected(values, [_PLAIN_DECIMALS])
 
 
 def _too_many_digits(location: Location) -> SchemaError:

@@ -8,13 +8,13 @@ from structured.automata.byte_automaton import accepts_text
 from structured.errors import PatternError
 from structured.json_schema.document.location import GROUNDED, Location, Subschemas
 from structured.json_schema.keyword_types import DISJOINT_TYPES
-from structured.json_schema.strings.strings import read_rules
+from structured.json_schema.strings.strings import string_rules_of
 from structured.regex import Pattern, concat, literal, words
 
 GROUNDABLE = frozenset({"integer", "null", "number", "string"})
 """Types whose values a document can state. Values of other types are conclusions."""
 
-_IN_OTHER_FORMS = ("date", "date-time", "time")
+_DATES_AND_TIMES = ("date", "date-time", "time")
 """Formats of strings that a document may state in other forms."""
 
 
@@ -25,7 +25,7 @@ def is_grounded(schemas: Subschemas) -> bool:
 
 def is_stated_in_forms(schema: Mapping[str, Any]) -> bool:
     """Tell whether the strings of a schema are dates or times, which a document may state in any form."""
-    return schema.get("format") in _IN_OTHER_FORMS
+    return schema.get("format") in _DATES_AND_TIMES
 
 
 def check_grounded(types: frozenset[str], location: Location, *, is_listed: bool) -> None:
@@ -43,17 +43,17 @@ def check_grounded(types: frozenset[str], location: Location, *, is_listed: bool
         )
 
 
-def grounded(kind: str, schemas: Subschemas, location: Location, ordinary: Pattern) -> Pattern:
-    """Return the values of one type that the document states and that a pattern, `ordinary`, allows.
+def grounded(kind: str, schemas: Subschemas, location: Location, allowed: Pattern) -> Pattern:
+    """Return the values of one type that the document states and that the pattern `allowed` has.
 
     Raises UnsatisfiableError where the document states none.
     """
     statements = location.compilation.statements
     if statements is None or kind == "null":
-        return ordinary
+        return allowed
     form = next((part.schema["format"] for part in schemas if is_stated_in_forms(part.schema)), None)
     if kind == "string" and form is None:
-        rules = read_rules(schemas)
+        rules = string_rules_of(schemas)
         boundary = next(part.schema[GROUNDED] for part in schemas if GROUNDED in part.schema)
         try:
             quotation = statements.quotation(
@@ -69,10 +69,10 @@ def grounded(kind: str, schemas: Subschemas, location: Location, ordinary: Patte
             raise location.unsatisfiable("the document has no text that this may be", keyword=None)
         return concat(literal('"'), quotation, literal('"'))
     quote = '"' if form else ""
-    stated = statements.spellings(form or "number")
-    spellings = ([f"{quote}{spelling}{quote}" for spelling in equal] for equal in stated)
-    automaton = RegularAutomaton(ordinary)
-    accepted = [next((text for text in equal if accepts_text(automaton, text)), None) for equal in spellings]
+    values = statements.spellings(form or "number")
+    texts_by_value = ([f"{quote}{spelling}{quote}" for spelling in spellings] for spellings in values)
+    automaton = RegularAutomaton(allowed)
+    accepted = [next((text for text in texts if accepts_text(automaton, text)), None) for texts in texts_by_value]
     texts = [text for text in accepted if text is not None]
     if not texts:
         raise location.unsatisfiable(f"the document states no {form or kind} that this may be", keyword=None)

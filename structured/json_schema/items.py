@@ -2,7 +2,7 @@
 
 Items follow each other, so an array is a regular language over its items. Where `contains` counts some of them (core
 §10.3.1.3, §11.2; validation §6.4.4, §6.4.5), it is an automaton: a state is a position and the number of items seen so
-far that satisfy each counted schema.
+far that satisfy each counts_then schema.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
@@ -15,20 +15,20 @@ from typing import TypeVar
 from structured.errors import UnsatisfiableError
 from structured.json_schema.document.drafts import SchemaDraft
 from structured.json_schema.document.location import (
+    InternalSchema,
     Location,
-    MadeSchema,
     PatternOf,
-    PlacedSchema,
+    RelocatedSchema,
     Subschema,
     Subschemas,
 )
-from structured.json_schema.logic.complements import SomeItem, contained
+from structured.json_schema.logic.complements import SomeItem, contains_limits
 from structured.regex import Pattern, alternation, concat, right_linear
 
 State = TypeVar("State", bound=Hashable)
 
 
-def read_by(
+def arrays_read_by(
     start: State,
     arcs: Callable[[State], Iterable[tuple[Pattern, State]]],
     accepts: Callable[[State], bool],
@@ -36,11 +36,10 @@ def read_by(
 ) -> Pattern | None:
     """Return the arrays whose items lead an automaton from a state to one that accepts; None if no array does."""
     comma = location.whitespace.comma(location.depth)
+    items_after_comma: dict[tuple[int, ...], tuple[list[Pattern], Pattern]] = {}  # one node for the same items
 
-    kept: dict[tuple[int, ...], tuple[list[Pattern], Pattern]] = {}  # one node after a comma for the same items
-
-    def separated(reached: tuple[State, bool]) -> Iterator[tuple[Pattern, tuple[State, bool]]]:
-        state, is_first = reached
+    def arcs_with_commas(place: tuple[State, bool]) -> Iterator[tuple[Pattern, tuple[State, bool]]]:
+        state, is_first = place
         by_target: dict[State, list[Pattern]] = {}
         for item, target in arcs(state):
             by_target.setdefault(target, []).append(item)
@@ -49,18 +48,20 @@ def read_by(
                 yield alternation(*items), (target, False)
             else:
                 key = tuple(map(id, items))
-                if key not in kept:
-                    kept[key] = items, concat(comma, alternation(*items))
-                yield kept[key][1], (target, False)
+                if key not in items_after_comma:
+                    items_after_comma[key] = items, concat(comma, alternation(*items))
+                yield items_after_comma[key][1], (target, False)
 
-    filled = right_linear((start, True), separated, lambda reached: not reached[1] and accepts(reached[0]))
+    filled = right_linear((start, True), arcs_with_commas, lambda place: not place[1] and accepts(place[0]))
     may_be_empty = accepts(start)
     if filled is None:
-        return location.whitespace.enclosed("[]", None, location.depth) if may_be_empty else None
-    return location.whitespace.enclosed("[]", filled, location.depth, may_be_empty=may_be_empty)
+        return location.whitespace.in_brackets("[]", None, location.depth) if may_be_empty else None
+    return location.whitespace.in_brackets("[]", filled, location.depth, may_be_empty=may_be_empty)
 
 
-def items_of(schemas: Subschemas, maximum: int | None, pattern_of: PatternOf) -> tuple[list[Pattern], Pattern | None]:
+def item_patterns(
+    schemas: Subschemas, maximum: int | None, pattern_of: PatternOf
+) -> tuple[list[Pattern], Pattern | None]:
     """Return the patterns of the first items and of any other item; None if there can be no other."""
     first: list[Pattern] = []
     for position in range(max(len(part.first_items) for part in schemas)):
@@ -85,38 +86,38 @@ MAX_STATES = 4096
 
 
 @dataclass(frozen=True, slots=True)
-class ItemNeed:
-    """The requirement of `part` that `least` to `most` items from position `start` on satisfy a schema."""
+class ContainsRule:
+    """The rule of `part` that `least` to `most` items from position `start` on match a schema."""
 
     start: int
-    schema: PlacedSchema
+    schema: RelocatedSchema
     least: int
     most: int | None
     part: Subschema
 
     @property
-    def highest(self) -> int:
+    def counted_up_to(self) -> int:
         """The count from which on further items make no difference."""
         return self.least if self.most is None else self.most
 
 
-def read_needs(schemas: Subschemas) -> Iterator[ItemNeed]:
-    """Yield the needs of some schemas."""
+def contains_rules(schemas: Subschemas) -> Iterator[ContainsRule]:
+    """Yield the rules of some schemas about the number of certain items."""
     for part in schemas:
         if part.has("contains"):
-            least, most = contained(part)
-            if least or most is not None or part.scopes:
-                yield ItemNeed(0, part.placed("contains"), least, most, part)
-        some = part.schema.get("some item") if isinstance(part.schema, MadeSchema) else None
+            least, most = contains_limits(part)
+            if least or most is not None or part.unevaluated_parents:
+                yield ContainsRule(0, part.relocated("contains"), least, most, part)
+        some = part.schema.get("some item") if isinstance(part.schema, InternalSchema) else None
         if isinstance(some, SomeItem):
-            yield ItemNeed(some.start, some.schema, 1, None, part)
+            yield ContainsRule(some.start, some.schema, 1, None, part)
 
 
 _Progress = tuple[int, tuple[int, ...]]
-"""A position, and how many items have met each need; both stop at the value from which on they make no difference."""
+"""A position, and how many items match each rule; both stop at the value from which on they make no difference."""
 
 
-class ArrayWithNeeds:
+class ArrayWithContains:
     """The arrays that contain certain items, as an automaton over items."""
 
     def __init__(
@@ -124,21 +125,22 @@ class ArrayWithNeeds:
         schemas: Subschemas,
         location: Location,
         pattern_of: PatternOf,
-        needs: list[ItemNeed],
+        rules: list[ContainsRule],
         limits: tuple[int, int | None],
     ) -> None:
         self.schemas = schemas
         self.location = location
         self.pattern_of = pattern_of
-        self.needs = needs
+        self.rules = rules
         self.minimum, self.maximum = limits
-        self.listed = max(len(part.first_items) for part in schemas)
-        self.last = max([self.minimum, self.maximum or 0, self.listed, *(need.start for need in needs)])
+        self.first_item_count = max(len(part.first_items) for part in schemas)
+        self.last_position = max(
+            [self.minimum, self.maximum or 0, self.first_item_count, *(rule.start for rule in rules)]
+        )
         self.items: dict[tuple[int, tuple[bool, ...]], Pattern | None] = {}
-        self._held: dict[tuple[bool, ...], list[tuple[bool, ...]]] = {}
-        self._most = [inf if need.most is None else need.most for need in needs]
-        self._highest = [need.highest for need in needs]
-        states = (self.last + 1) * 2 ** sum(need.highest + 1 for need in needs).bit_length()
+        self._most = [inf if rule.most is None else rule.most for rule in rules]
+        self._counted_up_to = [rule.counted_up_to for rule in rules]
+        states = (self.last_position + 1) * 2 ** sum(rule.counted_up_to + 1 for rule in rules).bit_length()
         if states > MAX_STATES:
             raise location.refusal(
                 "Counts of items this high are not supported beside 'contains'",
@@ -148,68 +150,67 @@ class ArrayWithNeeds:
 
     def pattern(self) -> Pattern:
         """Return the pattern of the arrays."""
-        pattern = read_by((0, (0,) * len(self.needs)), self._arcs, self._ends, self.location)
+        pattern = arrays_read_by((0, (0,) * len(self.rules)), self._arcs, self._accepts, self.location)
         if pattern is None:
             raise self.location.unsatisfiable("no array has the required items", keyword="contains")
         return pattern
 
-    def _ends(self, state: _Progress) -> bool:
-        position, met = state
+    def _accepts(self, progress: _Progress) -> bool:
+        position, counts = progress
         return position >= self.minimum and all(
-            count >= need.least for count, need in zip(met, self.needs, strict=True)
+            count >= rule.least for count, rule in zip(counts, self.rules, strict=True)
         )
 
-    def _arcs(self, state: _Progress) -> Iterator[tuple[Pattern, _Progress]]:
+    def _arcs(self, progress: _Progress) -> Iterator[tuple[Pattern, _Progress]]:
         """Yield the items that may follow, and the states after them."""
-        position, met = state
+        position, counts = progress
         if position == self.maximum:
             return
-        following = position + 1 if self.maximum is not None else min(position + 1, self.last)
-        for held in self._held_at(position, met):
-            counted = tuple(map(add, met, held))
-            item = None if any(map(gt, counted, self._most)) else self._item(position, held)
+        following = position + 1 if self.maximum is not None else min(position + 1, self.last_position)
+        for matches in self._possible_matches(position, counts):
+            counts_then = tuple(map(add, counts, matches))
+            item = None if any(map(gt, counts_then, self._most)) else self._item(position, matches)
             if item is not None:
-                yield item, (following, tuple(map(min, counted, self._highest)))
+                yield item, (following, tuple(map(min, counts_then, self._counted_up_to)))
 
-    def _held_at(self, position: int, met: tuple[int, ...]) -> list[tuple[bool, ...]]:
-        """Return the sets of needs that an item at a position may meet; needs that are fully met are left out."""
-        is_open = tuple(
-            position >= need.start and (need.most is not None or count < need.highest or bool(need.part.scopes))
-            for count, need in zip(met, self.needs, strict=True)
+    def _possible_matches(self, position: int, counts: tuple[int, ...]) -> Iterator[tuple[bool, ...]]:
+        """Yield, for each kind of item at a position, which rules it matches, where that makes a difference."""
+        makes_difference = (
+            position >= rule.start
+            and (rule.most is not None or count < rule.counted_up_to or bool(rule.part.unevaluated_parents))
+            for count, rule in zip(counts, self.rules, strict=True)
         )
-        if is_open not in self._held:
-            self._held[is_open] = list(product(*[(False, True) if may_hold else (False,) for may_hold in is_open]))
-        return self._held[is_open]
+        return product(*[(False, True) if may_match else (False,) for may_match in makes_difference])
 
-    def _item(self, position: int, held: tuple[bool, ...]) -> Pattern | None:
-        key = min(position, self.listed), held
+    def _item(self, position: int, matches: tuple[bool, ...]) -> Pattern | None:
+        key = min(position, self.first_item_count), matches
         if key not in self.items:
-            rules: Subschemas = []
+            schemas: Subschemas = []
             for part in self.schemas:
-                rules.append(part.item(position))
-                if "unevaluatedItems" in part.schema and not self._is_evaluated(part, position, held):
-                    rules.append(part.within("unevaluatedItems"))
-            for need, is_held in zip(self.needs, held, strict=True):
-                if is_held or need.most is not None:
-                    rule = need.schema if is_held else need.schema._replace(is_denied=not need.schema.is_denied)
-                    rules.append(rule.here(self.location.inside()))
+                schemas.append(part.item(position))
+                if "unevaluatedItems" in part.schema and not self._is_evaluated(part, position, matches):
+                    schemas.append(part.child_subschema("unevaluatedItems"))
+            for rule, is_match in zip(self.rules, matches, strict=True):
+                if is_match or rule.most is not None:
+                    schema = rule.schema if is_match else rule.schema._replace(is_denied=not rule.schema.is_denied)
+                    schemas.append(schema.subschema_at(self.location.of_child()))
             try:
-                self.items[key] = self.pattern_of(rules)
+                self.items[key] = self.pattern_of(schemas)
             except UnsatisfiableError:
                 self.items[key] = None
         return self.items[key]
 
-    def _is_evaluated(self, scope: Subschema, position: int, held: tuple[bool, ...]) -> bool:
+    def _is_evaluated(self, parent: Subschema, position: int, matches: tuple[bool, ...]) -> bool:
         """Tell whether an item is evaluated within a schema (core §11.2); `contains` evaluates from 2020-12 on."""
         for part in self.schemas:
-            if scope.identity in part.scopes:
-                inner = part.identity != scope.identity and "unevaluatedItems" in part.schema
-                if position < len(part.first_items) or part.has(part.rest_keyword) or inner:
+            if parent.identity in part.unevaluated_parents:
+                is_inner = part.identity != parent.identity and "unevaluatedItems" in part.schema
+                if position < len(part.first_items) or part.has(part.other_items_keyword) or is_inner:
                     return True
         return any(
-            is_held
-            and scope.identity in need.part.scopes
-            and "contains" in need.part.schema
-            and need.part.location.draft >= SchemaDraft.DRAFT_2020_12
-            for need, is_held in zip(self.needs, held, strict=True)
+            is_match
+            and parent.identity in rule.part.unevaluated_parents
+            and "contains" in rule.part.schema
+            and rule.part.location.draft >= SchemaDraft.DRAFT_2020_12
+            for rule, is_match in zip(self.rules, matches, strict=True)
         )

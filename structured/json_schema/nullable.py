@@ -18,10 +18,10 @@ def may_be_left_out(part: Subschema, name: str) -> bool:
     required = required if isinstance(required, list) else []
     if name in required:
         return False
-    if part.location.compilation.optional != "written":
+    if part.location.compilation.optional_properties != "written":
         return True
     fewest = part.schema.get("minProperties", 0)
-    return not (part.location.is_type or fewest > len(required) or invents_nothing(part.below("properties", name)))
+    return not (part.location.is_type or fewest > len(required) or invents_nothing(part.subschema("properties", name)))
 
 
 def invents_nothing(part: Subschema) -> bool:
@@ -57,7 +57,7 @@ def _new_branch(part: Subschema, condition: Callable[[Schema], bool], answers: d
             return True
     for keyword in ("anyOf", "oneOf"):
         if keyword in schema:
-            options = (part.below(keyword, index) for index in range(len(schema[keyword])))
+            options = (part.subschema(keyword, index) for index in range(len(schema[keyword])))
             return any(any_branch(option, condition, answers) for option in options)
     return condition(schema)
 

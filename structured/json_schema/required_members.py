@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from itertools import chain, combinations, product
 from typing import NamedTuple
 
-from structured.json_schema.document.location import ANNOTATIONS, MadeSchema, PlacedSchema, Subschema, Subschemas
+from structured.json_schema.document.location import ANNOTATIONS, InternalSchema, RelocatedSchema, Subschema, Subschemas
 from structured.json_schema.logic.conjunctions import OpenChoice
 from structured.json_schema.logic.emptiness import surely_empty
 from structured.json_schema.logic.property_names import SomeProperty
@@ -49,7 +49,7 @@ def clauses_of(choices: list[OpenChoice]) -> list[Clause] | None:
         size = 1
         for option in kept:
             size *= len(option)
-        if len(kept) < len(options) or choice.part.scopes or size > MAX_PRODUCT:
+        if len(kept) < len(options) or choice.part.unevaluated_parents or size > MAX_PRODUCT:
             return None
         joined = [[alternative for clause in combined for alternative in clause] for combined in product(*kept)]
         clauses += [clause for clause in joined if not _is_certain(clause)]
@@ -79,20 +79,20 @@ def _clauses(part: Subschema) -> Iterator[Clause]:
     properties = part.schema.get("properties", {})
     required = part.schema.get("required", [])
     for name in required if isinstance(required, list) else ():
-        value = _value(part, name) if name in properties else Subschema(True, part.location.inside())
+        value = _value(part, name) if name in properties else Subschema(True, part.location.of_child())
         yield [Alternative(name, value)] if value.schema is not False else []
     for name in properties:
         value = _value(part, name)
         if value.schema is not True and name not in required:
             yield [Alternative(name, None), *([] if value.schema is False else [Alternative(name, value)])]
-    if isinstance(part.schema, MadeSchema) and "some property" in part.schema:
+    if isinstance(part.schema, InternalSchema) and "some property" in part.schema:
         yield [Alternative(None, part)]
 
 
 def _value(part: Subschema, name: str) -> Subschema:
     """Return the schema of a property, with True and False in place of their complements."""
-    value = part.within("properties", name)
-    if isinstance(value.schema, PlacedSchema) and isinstance(value.schema.schema, bool):
+    value = part.child_subschema("properties", name)
+    if isinstance(value.schema, RelocatedSchema) and isinstance(value.schema.schema, bool):
         return value._replace(schema=value.schema.schema != value.schema.is_denied)
     return value
 
@@ -100,7 +100,7 @@ def _value(part: Subschema, name: str) -> Subschema:
 MAX_RULES = 6
 """The most rules about the value of one property that may each be met or not, in every combination."""
 
-Open = frozenset[int]
+UnmetClauses = frozenset[int]
 """The numbers of the clauses that are not met yet."""
 
 
@@ -111,22 +111,22 @@ class MemberObligations:
         written = set(names)
         self._absent: dict[str, set[int]] = {}
         self._present: dict[str, list[tuple[int, Subschema]]] = {}
-        self.witnesses: list[tuple[int, Subschema]] = []
+        self.existence_rules: list[tuple[int, Subschema]] = []
         """Schemas that require some property, each with the number of the clause that the property meets."""
         met: set[int] = set()
         for number, clause in enumerate(clauses):
             for name, value in clause:
                 if name is None:
                     assert value is not None
-                    self.witnesses.append((number, value))
+                    self.existence_rules.append((number, value))
                 elif value is not None:
                     self._present.setdefault(name, []).append((number, value))
                 elif name in written:
                     self._absent.setdefault(name, set()).add(number)
                 else:
                     met.add(number)
-        self.start: Open = frozenset(range(len(clauses))) - met
-        self._last = self._last_places(names)
+        self.start: UnmetClauses = frozenset(range(len(clauses))) - met
+        self._last_place = self._last_places(names)
 
     def _last_places(self, names: list[str]) -> dict[int, int]:
         last = dict.fromkeys(self.start, -1)
@@ -134,8 +134,8 @@ class MemberObligations:
             for number in [*self._absent.get(name, ()), *(number for number, _ in self._present.get(name, ()))]:
                 if number in last:
                     last[number] = place
-        witnesses = {number for number, _ in self.witnesses}
-        return {number: place for number, place in last.items() if number not in witnesses}
+        of_rules = {number for number, _ in self.existence_rules}
+        return {number: place for number, place in last.items() if number not in of_rules}
 
     @property
     def may_be_empty(self) -> bool:
@@ -143,64 +143,66 @@ class MemberObligations:
         return self.start <= {number for numbers in self._absent.values() for number in numbers}
 
     @property
-    def is_of_others(self) -> bool:
+    def concerns_only_others(self) -> bool:
         """Whether no listed property can meet a clause."""
         return not self._absent and not self._present
 
-    def after(self, place: int, left: Open) -> Open | None:
-        """Return the clauses left after a place; None if one of them can no longer be met."""
-        return left if all(self._last.get(number, place + 1) > place for number in left) else None
+    def after(self, place: int, unmet: UnmetClauses) -> UnmetClauses | None:
+        """Return the clauses that are unmet after a place; None if one of them can no longer be met."""
+        return unmet if all(self._last_place.get(number, place + 1) > place for number in unmet) else None
 
-    def absent(self, name: str, left: Open) -> Open:
-        """Return the clauses left where a property is absent."""
-        return left - self._absent.get(name, set())
+    def absent(self, name: str, unmet: UnmetClauses) -> UnmetClauses:
+        """Return the clauses that are unmet where a property is absent."""
+        return unmet - self._absent.get(name, set())
 
-    def present(self, name: str, left: Open, rules: Subschemas) -> Iterator[tuple[Subschemas, Open]]:
-        """Yield further schemas that a property may satisfy beside its rules, with the clauses that are left then."""
-        here = [(number, value) for number, value in self._present.get(name, ()) if number in left]
-        left -= {number for number, value in here if value.schema is True}
+    def present(self, name: str, unmet: UnmetClauses, rules: Subschemas) -> Iterator[tuple[Subschemas, UnmetClauses]]:
+        """Yield further schemas that a property may satisfy beside its rules, with the clauses that are unmet then."""
+        here = [(number, value) for number, value in self._present.get(name, ()) if number in unmet]
+        unmet -= {number for number, value in here if value.schema is True}
         meeting: dict[object, tuple[Subschema, set[int]]] = {}
         for number, value in here:
-            if number in left:
-                key = value.schema.key if isinstance(value.schema, PlacedSchema) else value.identity
+            if number in unmet:
+                key = value.schema.key if isinstance(value.schema, RelocatedSchema) else value.identity
                 meeting.setdefault(key, (value, set()))[1].add(number)
         possible = [(value, numbers) for value, numbers in meeting.values() if not surely_empty([*rules, value])]
-        contested = [value for value, _ in possible if not (_lists(value) or surely_empty([*rules, _failed(value)]))]
+        contested = [
+            value for value, _ in possible if not (_is_listing(value) or surely_empty([*rules, _failed(value)]))
+        ]
         if len(contested) > MAX_RULES:
             raise contested[0].location.refusal(
                 f"More than {MAX_RULES} optional rules concern the property {name!r}",
                 keyword=None,
                 remedy="Distinguish the branches by a required property.",
             )
-        yield from _ways(possible, rules, [], left)
+        yield from _options_meeting(possible, rules, [], unmet)
 
 
-def _ways(
-    meeting: list[tuple[Subschema, set[int]]], rules: Subschemas, taken: Subschemas, left: Open
-) -> Iterator[tuple[Subschemas, Open]]:
-    """Yield the combinations of schemas or their complements, with the clauses that are left then."""
+def _options_meeting(
+    meeting: list[tuple[Subschema, set[int]]], rules: Subschemas, taken: Subschemas, unmet: UnmetClauses
+) -> Iterator[tuple[Subschemas, UnmetClauses]]:
+    """Yield the combinations of schemas or their complements, with the clauses that are unmet then."""
     if not meeting:
-        yield taken, left
+        yield taken, unmet
         return
     (value, numbers), *others = meeting
-    if left.isdisjoint(numbers):
-        yield from _ways(others, rules, taken, left)
+    if unmet.isdisjoint(numbers):
+        yield from _options_meeting(others, rules, taken, unmet)
         return
     if not surely_empty([*rules, *taken, value]):
-        yield from _ways(others, rules, [*taken, value], left - numbers)
+        yield from _options_meeting(others, rules, [*taken, value], unmet - numbers)
     failed = _failed(value)
     if not surely_empty([*rules, *taken, failed]):
-        yield from _ways(others, rules, [*taken, failed] if _lists(value) else taken, left)
+        yield from _options_meeting(others, rules, [*taken, failed] if _is_listing(value) else taken, unmet)
 
 
 def _failed(value: Subschema) -> Subschema:
     """Return the schema of the values that fail a schema."""
-    return value.complement.here(value.location)
+    return value.complement.subschema_at(value.location)
 
 
-def _lists(value: Subschema) -> bool:
+def _is_listing(value: Subschema) -> bool:
     """Tell whether a schema lists values, so that its complement is worth stating."""
-    schema = value.schema.schema if isinstance(value.schema, PlacedSchema) else value.schema
+    schema = value.schema.schema if isinstance(value.schema, RelocatedSchema) else value.schema
     return isinstance(schema, dict) and ("enum" in schema or "const" in schema)
 
 
@@ -209,65 +211,71 @@ MAX_STATES = 4096
 
 
 class NameKind(NamedTuple):
-    """Names whose values have the same rules, and the witnesses that may have such a name.
+    """Names whose values have the same schemas, and that the same existence rules allow, given by their numbers.
 
-    `member` returns the member that also satisfies some of the witnesses' schemas; None if there is none.
+    `member` returns the member that meets some of these rules by its value; None if there is none.
     """
 
-    witnesses: frozenset[int]
+    rules: frozenset[int]
     member: Callable[[tuple[int, ...]], Pattern | None]
 
 
 class _State(NamedTuple):
     """The clauses that are met, the kinds that may not be written any more, and the members left to write."""
 
-    met: Open = frozenset()
-    closed: frozenset[int] = frozenset()
-    left: int | None = None
+    met: frozenset[int] = frozenset()
+    closed_kinds: frozenset[int] = frozenset()
+    members_left: int | None = None
     is_first: bool = True
 
 
 class RequiredMembers:
-    """The members by other names of one object that meet some clauses, each by a witness."""
+    """The members by other names of one object that meet some clauses, each by an existence rule."""
 
-    def __init__(self, witnesses: list[tuple[int, Subschema]], kinds: list[NameKind], clauses: Open) -> None:
-        self._parts = {index: pair for index, pair in enumerate(witnesses) if pair[0] in clauses}
+    def __init__(
+        self, existence_rules: list[tuple[int, Subschema]], kinds: list[NameKind], clauses: UnmetClauses
+    ) -> None:
+        self._rules = {index: pair for index, pair in enumerate(existence_rules) if pair[0] in clauses}
         self._kinds = kinds
         self._clauses = clauses
-        self._named = {index for index, (_, part) in self._parts.items() if _rule(part).schema is True}
+        self._about_names = {index for index, (_, part) in self._rules.items() if _existence_rule(part).schema is True}
         self._reached = 0
 
     def check_names(self) -> None:
-        """Refuse two witnesses that are required for their values and may have names of one kind."""
+        """Refuse two members that are required for their values and may have names of one kind."""
         for kind in self._kinds:
-            alone = [index for index in self._valued(kind, frozenset()) if kind.member((index,)) is not None]
-            parts = [self._parts[index] for index in alone]
+            alone = [
+                index
+                for index in self._unmet_rules_about_values(kind, frozenset())
+                if kind.member((index,)) is not None
+            ]
+            parts = [self._rules[index] for index in alone]
             if any(
                 clause != other and _value_key(part) != _value_key(other_part)
                 for (clause, part), (other, other_part) in combinations(parts, 2)
-            ):  # two witnesses meet different clauses by different values
-                raise self._parts[alone[1]][1].location.refusal(
+            ):  # two members meet different clauses by different values
+                raise self._rules[alone[1]][1].location.refusal(
                     "More than one property of an open object is required, and they might have the same name",
                     keyword=None,
                     remedy="List the properties.",
                 )
 
-    def _valued(self, kind: NameKind, met: Open) -> list[int]:
+    def _unmet_rules_about_values(self, kind: NameKind, met: frozenset[int]) -> list[int]:
         return [
             index
-            for index, (clause, _) in self._parts.items()
-            if index in kind.witnesses and index not in self._named and clause not in met
+            for index, (clause, _) in self._rules.items()
+            if index in kind.rules and index not in self._about_names and clause not in met
         ]
 
-    def _named_clauses(self, kind: NameKind) -> Open:
-        return frozenset(self._parts[index][0] for index in self._named & kind.witnesses)
+    def _clauses_met_by_name(self, kind: NameKind) -> frozenset[int]:
+        return frozenset(self._rules[index][0] for index in self._about_names & kind.rules)
 
-    def written(self, comma: Pattern, count: int | None = None) -> Pattern | None:
-        """Return the members from the first witness on, or `count` witnesses alone; None if a clause cannot be met."""
+    def members(self, comma: Pattern, count: int | None = None) -> Pattern | None:
+        """Return the members from the first required one on, or `count` required ones; None if a clause stays unmet."""
         return right_linear(
-            _State(left=count),
+            _State(members_left=count),
             lambda state: self._arcs(state, comma),
-            lambda state: state.met == self._clauses and not state.left,
+            lambda state: state.met == self._clauses and not state.members_left,
         )
 
     def __len__(self) -> int:
@@ -277,35 +285,37 @@ class RequiredMembers:
         """Yield the members that may follow, with the states after them."""
         self._reached += 1
         if self._reached > MAX_STATES:
-            raise next(iter(self._parts.values()))[1].location.refusal(
+            raise next(iter(self._rules.values()))[1].location.refusal(
                 "Too many properties of an open object are required", keyword=None, remedy="List the properties."
             )
-        if state.left == 0:
+        if state.members_left == 0:
             return
         before = EMPTY if state.is_first else comma
-        left = None if state.left is None else state.left - 1
+        members_left = None if state.members_left is None else state.members_left - 1
         for number, kind in enumerate(self._kinds):
-            if number in state.closed:
+            if number in state.closed_kinds:
                 continue
-            for valued in _subsets(self._valued(kind, state.met | self._named_clauses(kind))):
-                met = state.met | self._named_clauses(kind) | {self._parts[index][0] for index in valued}
+            met_by_name = state.met | self._clauses_met_by_name(kind)
+            met_by_name = state.met | self._clauses_met_by_name(kind)
+            for rule_numbers in _subsets(self._unmet_rules_about_values(kind, met_by_name)):
+                met = met_by_name | {self._rules[index][0] for index in rule_numbers}
                 is_new = met != state.met
-                if not is_new and (state.is_first or state.left is not None):
+                if not is_new and (state.is_first or state.members_left is not None):
                     continue
-                member = kind.member(valued)
+                member = kind.member(rule_numbers)
                 if member is not None:
-                    closed = state.closed | {number} if valued else state.closed
-                    yield concat(before, member), _State(met, closed, left, is_first=False)
+                    closed_kinds = state.closed_kinds | {number} if rule_numbers else state.closed_kinds
+                    yield concat(before, member), _State(met, closed_kinds, members_left, is_first=False)
 
 
-def _rule(part: Subschema) -> SomeProperty:
+def _existence_rule(part: Subschema) -> SomeProperty:
     rule: SomeProperty = part.schema["some property"]
     return rule
 
 
 def _value_key(part: Subschema) -> object:
     """Return a key that is equal for equal rules about the value."""
-    schema = _rule(part).schema
+    schema = _existence_rule(part).schema
     return schema if isinstance(schema, bool) else schema.key
 
 

@@ -4,7 +4,7 @@ The description of a type is refused for any unknown keyword, since it may be a 
 that is read by the specification only for keywords of the specification.
 """
 
-from structured.json_schema.document.location import ANNOTATIONS, MadeSchema, Subschema
+from structured.json_schema.document.location import ANNOTATIONS, InternalSchema, Subschema
 from structured.json_schema.document.references import REFERENCES
 from structured.json_schema.keyword_types import ASSERTIONS, HIDDEN, INTERNAL, UNSUPPORTED
 from structured.json_schema.logic.choices import CHOICES
@@ -62,7 +62,7 @@ def check_keywords(part: Subschema, types: frozenset[str]) -> None:
     for keyword in schema:
         if keyword in ANNOTATIONS or keyword in STRUCTURE:
             continue
-        applies = ASSERTIONS.get(keyword) if keyword not in INTERNAL or isinstance(schema, MadeSchema) else None
+        applies = ASSERTIONS.get(keyword) if keyword not in INTERNAL or isinstance(schema, InternalSchema) else None
         if location.is_type:
             applies = applies or HIDDEN.get(keyword)
             is_known = not types.isdisjoint(applies) if applies else keyword == "discriminator" and "oneOf" in schema

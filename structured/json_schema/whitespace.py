@@ -21,13 +21,13 @@ DEFAULT_WHITESPACE: WhitespaceName = "spaced"
 class Whitespace:
     """The whitespace between JSON tokens.
 
-    `edge` lies inside the brackets, next to them, and `before` in front of each colon and comma. Where `indent` is not
-    0, each member is on a line of its own instead.
+    `inside_brackets` lies next to the brackets, and `before_separator` in front of each colon and comma. Where `indent`
+    is not 0, each member is on a line of its own instead.
     """
 
     name: WhitespaceName
-    edge: Pattern = EMPTY
-    before: Pattern = EMPTY
+    inside_brackets: Pattern = EMPTY
+    before_separator: Pattern = EMPTY
     after_comma: Pattern = EMPTY
     after_colon: Pattern = EMPTY
     indent: int = 0
@@ -35,36 +35,38 @@ class Whitespace:
     @cached_property
     def colon(self) -> Pattern:
         """The colon between a name and its value, with the whitespace around it."""
-        return concat(self.before, literal(":"), self.after_colon)
+        return concat(self.before_separator, literal(":"), self.after_colon)
 
     def opening(self, depth: int) -> Pattern:
         """Return the whitespace after an opening bracket inside `depth` other pairs."""
-        return self._new_line(depth + 1) if self.indent else self.edge
+        return self._new_line(depth + 1) if self.indent else self.inside_brackets
 
     def comma(self, depth: int) -> Pattern:
         """Return the comma between two members of a pair of brackets inside `depth` others, with its whitespace."""
-        return concat(self.before, literal(","), self._new_line(depth + 1) if self.indent else self.after_comma)
+        return concat(
+            self.before_separator, literal(","), self._new_line(depth + 1) if self.indent else self.after_comma
+        )
 
     def closing(self, depth: int) -> Pattern:
         """Return the whitespace before a closing bracket inside `depth` other pairs."""
-        return self._new_line(depth) if self.indent else self.edge
+        return self._new_line(depth) if self.indent else self.inside_brackets
 
-    def enclosed(self, brackets: str, members: Pattern | None, depth: int, *, may_be_empty: bool = False) -> Pattern:
+    def in_brackets(self, brackets: str, members: Pattern | None, depth: int, *, may_be_empty: bool = False) -> Pattern:
         """Return members with their separators in brackets inside `depth` other pairs; None if there are no members."""
         opening, closing = map(literal, brackets)
         if members is None:
-            return concat(opening, self.edge, closing)
+            return concat(opening, self.inside_brackets, closing)
         filled = concat(self.opening(depth), members, self.closing(depth))
         if may_be_empty:
-            filled = optional(filled) if self.edge == EMPTY else alternation(self.edge, filled)
+            filled = optional(filled) if self.inside_brackets == EMPTY else alternation(self.inside_brackets, filled)
         return concat(opening, filled, closing)
 
     def _new_line(self, depth: int) -> Pattern:
         return literal("\n" + " " * (self.indent * depth))
 
 
-_ANY = repeat(chars(" \t\n\r"), 0, None)
-_FREE = optional(
+_ANY_BLANKS = repeat(chars(" \t\n\r"), 0, None)
+_FEW_BLANKS = optional(
     alternation(
         literal(" "),
         concat(literal("\n"), optional(alternation(repeat(literal(" "), 1, 16), repeat(literal("\t"), 1, 8)))),
@@ -75,8 +77,16 @@ WHITESPACES: dict[WhitespaceName, Whitespace] = {
     "compact": Whitespace("compact"),
     "spaced": Whitespace("spaced", after_comma=literal(" "), after_colon=literal(" ")),
     "indented": Whitespace("indented", after_colon=literal(" "), indent=2),
-    "flexible": Whitespace("flexible", edge=_FREE, after_comma=_FREE, after_colon=optional(literal(" "))),
-    "any": Whitespace("any", edge=_ANY, before=_ANY, after_comma=_ANY, after_colon=_ANY),
+    "flexible": Whitespace(
+        "flexible", inside_brackets=_FEW_BLANKS, after_comma=_FEW_BLANKS, after_colon=optional(literal(" "))
+    ),
+    "any": Whitespace(
+        "any",
+        inside_brackets=_ANY_BLANKS,
+        before_separator=_ANY_BLANKS,
+        after_comma=_ANY_BLANKS,
+        after_colon=_ANY_BLANKS,
+    ),
 }
 """`{"a":1,"b":[2]}`; `json.dumps(value)`; `json.dumps(value, indent=2)`; a few blanks where people put them; all blanks
 that RFC 8259 has."""

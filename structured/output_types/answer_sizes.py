@@ -17,6 +17,7 @@ from structured.output_types.type_report import Answers, Cost, Hazard
 from structured.regex.json_strings import longest_spelling
 from structured.regex.syntax import (
     Alternation,
+    AutomatonPattern,
     CharSet,
     Concat,
     Distinct,
@@ -25,7 +26,6 @@ from structured.regex.syntax import (
     ObjectMembers,
     Pattern,
     Reference,
-    Scan,
     Words,
 )
 from structured.regex.traversal import parts_of
@@ -67,7 +67,7 @@ def _most_of(node: Pattern, parts: list[int]) -> int | None:
             return sum(parts) + (len(members) - 2) * parts[-1]
         case Iteration(maximum=most) | Distinct(most=most):
             return None if most is None else most * sum(parts)
-        case Scan():
+        case AutomatonPattern():
             most = most_characters(node) if node.most is None else node.most
             widest = [longest_spelling(low, high) for arcs in node.arcs for low, high, _ in arcs]
             return None if most is None else most * max(widest, default=0)

@@ -51,7 +51,11 @@ class _CallType(JsonOutput[Any]):
     def compilation(self) -> Compilation:
         """Return the compilation of the schema: arguments that are not required may be left out."""
         compilation = super().compilation()
-        return replace(compilation, optional="omittable") if compilation.optional == "written" else compilation
+        return (
+            replace(compilation, optional_properties="omittable")
+            if compilation.optional_properties == "written"
+            else compilation
+        )
 
     def check(self) -> None:
         """Raise SchemaError where a rule is not supported, also in one function alone: a union would leave it out."""

@@ -242,7 +242,7 @@ class _Describer:
         most = part.schema.get("maxItems")
         is_full = isinstance(most, int) and most <= len(first)
         if part.schema.get(rest, not first) is not False and not is_full:
-            shown += [self.describe(part.below(rest), indent) if rest in part.schema else _ANYTHING, "..."]
+            shown += [self.describe(part.subschema(rest), indent) if rest in part.schema else _ANYTHING, "..."]
         return ", ".join(shown)
 
     def _contained(self, _part: Subschema, _indent: str) -> Iterable[str]:
@@ -262,8 +262,8 @@ class _Describer:
         listed, required = _mapping(part.schema, "properties"), list_at(part.schema, "required")
         for name in dict.fromkeys([*listed, *map(str, required)]):
             mark = "?" if name in listed and may_be_left_out(part, name) else ""
-            inside = self.describe(part.below("properties", name), indent) if name in listed else _ANYTHING
-            comment = self._comment(name, part.below("properties", name)) if name in listed else ""
+            inside = self.describe(part.subschema("properties", name), indent) if name in listed else _ANYTHING
+            comment = self._comment(name, part.subschema("properties", name)) if name in listed else ""
             yield f"{_key(name)}{mark}: {inside}{comment}"
 
     def _comment(self, name: str, part: Subschema) -> str:
@@ -279,10 +279,10 @@ class _Describer:
     def _others(self, part: Subschema, indent: str) -> Iterator[str]:
         """Yield the properties that may have any name, or any that a regular expression finds."""
         for regex in _mapping(part.schema, "patternProperties"):
-            yield f"[/{' '.join(regex.split())}/]: {self.describe(part.below('patternProperties', regex), indent)}"
+            yield f"[/{' '.join(regex.split())}/]: {self.describe(part.subschema('patternProperties', regex), indent)}"
         for keyword in ("additionalProperties", "unevaluatedProperties"):
             if part.schema.get(keyword, False) is not False:
-                yield f"[string]: {self.describe(part.below(keyword), indent)}"
+                yield f"[string]: {self.describe(part.subschema(keyword), indent)}"
 
 
 class _Compact(_Describer):
@@ -349,14 +349,14 @@ class _Compact(_Describer):
 
     def _conditions(self, part: Subschema, indent: str) -> Iterator[str]:
         """Yield the conditional rules: `if {kind: "box"} then {height: number}`."""
-        parts = {word: self.describe(part.below(word), indent) for word in ("if", "then", "else") if part.has(word)}
+        parts = {word: self.describe(part.subschema(word), indent) for word in ("if", "then", "else") if part.has(word)}
         then, otherwise = (parts.get(word, _ANYTHING) for word in ("then", "else"))
         if "if" in parts and (then, otherwise) != (_ANYTHING, _ANYTHING):
             yield f"if {parts['if']} then {then}{f' else {otherwise}' if otherwise != _ANYTHING else ''}"
         for keyword in ("dependentSchemas", "dependencies"):
             for name, dependent in _mapping(part.schema, keyword).items():
                 if isinstance(dependent, Mapping):
-                    then = self.describe(part.below(keyword, name), indent)
+                    then = self.describe(part.subschema(keyword, name), indent)
                     yield _ANYTHING if then == _ANYTHING else f"if {{{_key(name)}: any}} then {then}"
 
     def _is_vague(self, part: Subschema, keyword: str) -> bool:
@@ -372,7 +372,7 @@ class _Compact(_Describer):
             ends = [] if least == 0 else ["one" if least == 1 and most is None else f"at least {least}"]
             ends += [] if most is None else [f"at most {most}"]
             if ends:
-                yield f"{' and '.join(ends)} of them {self.describe(part.below('contains'), indent)}"
+                yield f"{' and '.join(ends)} of them {self.describe(part.subschema('contains'), indent)}"
 
     def _target(self, target: Subschema, indent: str) -> str:
         return self.referred(target) if target.identity in self._open else self.describe(target, indent)

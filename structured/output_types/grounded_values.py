@@ -14,7 +14,7 @@ from structured.errors import SchemaError
 from structured.errors.arguments import one_of
 from structured.errors.recursion import deep
 from structured.json_schema.document.drafts import SchemaDraft, subschemas
-from structured.json_schema.document.location import GROUNDED, SUPPORTED, Schema, Subschema
+from structured.json_schema.document.location import GROUNDED, GROUNDED_AFTERWARDS, Schema, Subschema
 from structured.json_schema.grounding import GROUNDABLE, is_stated_in_forms
 from structured.json_schema.nullable import can_be_null, types_of
 from structured.output_types.schema_parts import WITH_ITEMS, edited_at, flat, replaced
@@ -100,7 +100,7 @@ def _supported(schema: Schema, *, may_be_missing: bool) -> Schema:
     """Return the schema of a value with the mark that it needs where it may be missing, and where it may not."""
     is_text = types_of(schema) - {"null"} == {"string"} and not is_stated_in_forms(schema)
     if is_text and (may_be_missing or "null" in types_of(schema)):
-        return {**schema, SUPPORTED: True}
+        return {**schema, GROUNDED_AFTERWARDS: True}
     return {**schema, GROUNDED: "words"}
 
 
@@ -122,7 +122,7 @@ def _marked_everywhere(part: Subschema, mark: Callable[..., Schema], *, may_be_m
             is_branch = keys[0] in {"anyOf", "oneOf"}
             is_item = keys[0] == "items" and not schema.get("minItems") and "prefixItems" not in schema
             inside = is_item or (is_branch and (may_be_missing or can_be_null(part)))
-            marked = _marked_everywhere(part.below(*keys), mark, may_be_missing=inside)
+            marked = _marked_everywhere(part.subschema(*keys), mark, may_be_missing=inside)
             schema = replaced(schema, keys, marked)
     if isinstance(schema, Mapping) and GROUNDED not in schema and _can_be_stated(schema):
         return mark(schema, may_be_missing=may_be_missing)

@@ -143,7 +143,7 @@ class Survey:
                 walked = self._part(option, branch(path, label), field)
                 walked.is_branch = True
                 yield walked
-        conditional = [part.below(word) for word in ("then", "else") if word in part.schema]
+        conditional = [part.subschema(word) for word in ("then", "else") if word in part.schema]
         for inner in (*conditional, *listed(part, "allOf")):
             yield self._part(inner, path, field)
         for keyword in ("items", "prefixItems"):
@@ -152,7 +152,7 @@ class Survey:
         further = {"additionalItems": f"{path}[]", "items": f"{path}[]", "additionalProperties": entry(path)}
         for keyword, inside in further.items():
             if isinstance(part.schema.get(keyword), Mapping):
-                yield self._part(part.below(keyword), inside, field)
+                yield self._part(part.subschema(keyword), inside, field)
         if isinstance(part.schema.get("properties"), Mapping):
             yield from self._properties(part, path, field)
 
@@ -180,7 +180,7 @@ class Survey:
             return
         self._listed[pointer] = path
         for name in part.schema["properties"]:
-            inside = part.below("properties", name)
+            inside = part.subschema("properties", name)
             is_optional = may_be_left_out(part, name)
             yield self._field(inside, path=member(path, name), kind=self._kind(inside), may_be_left_out=is_optional)
 

@@ -15,7 +15,7 @@ from structured.automata import RegularAutomaton
 from structured.errors import NotStatedError, UnsatisfiableError
 from structured.errors.arguments import check_fields, one_of, says_its_arguments
 from structured.json_schema.document.location import (
-    SUPPORTED,
+    GROUNDED_AFTERWARDS,
     UNSATISFIABLE,
     Compilation,
     Location,
@@ -132,7 +132,7 @@ class JsonOutput(OutputType[T]):
 
     def is_removable(self, steps: Steps) -> bool:
         """Tell whether a text is removed where the document does not have it."""
-        return any(SUPPORTED in part.schema for part in flat(parts_at(self.root, steps)))
+        return any(GROUNDED_AFTERWARDS in part.schema for part in flat(parts_at(self.root, steps)))
 
     def is_item(self, steps: Steps) -> bool:
         """Tell whether what is at a place is an item of a list in which places mean nothing, as they do in a tuple."""

@@ -80,7 +80,7 @@ def with_missing_fields(root: Subschema, missing: Missing) -> Schema:
     telling = discriminators(root)
 
     def changed(around: Subschema, keys: Sequence[str | int], schema: Any) -> Any:
-        part = around.below(*keys)
+        part = around.subschema(*keys)
         is_field = keys[0] == "properties" and part.identity not in telling
         return _nullable_if_needed(part, schema) if is_field else schema
 
@@ -117,7 +117,7 @@ def with_missing_properties(root: Subschema, *, are_chosen: bool) -> Schema:
     tied = _tied(root)
 
     def changed(part: Subschema, keys: Sequence[str | int], schema: Any) -> Any:
-        inner = part.below(*keys)
+        inner = part.subschema(*keys)
         if keys[0] != "properties" or (are_chosen and inner.schema.get(NOT_STATED) != _CHOSEN):
             return schema
         if can_be_null(inner):

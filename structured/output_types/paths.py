@@ -90,7 +90,7 @@ def members(data: Any, steps: Steps = ()) -> Iterator[tuple[Steps, Any]]:
 def branches(part: Subschema, keyword: str) -> Iterator[tuple[Subschema, str]]:
     """Yield the branches of a choice, each with the name that tells it apart, if there are several beside null."""
     listed = part.schema.get(keyword)
-    options = [part.below(keyword, index) for index in range(len(listed) if isinstance(listed, list) else 0)]
+    options = [part.subschema(keyword, index) for index in range(len(listed) if isinstance(listed, list) else 0)]
     several = sum(option.schema != {"type": "null"} for option in options) > 1
     tags = {reference: tag for tag, reference in part.schema.get("discriminator", {}).get("mapping", {}).items()}
     for option in options:

@@ -16,7 +16,7 @@ from structured.json_schema.schema_compiler import ANY_VALUE, compiled
 from structured.output_types.json_output import JsonLayout, JsonOutput
 from structured.output_types.output_type import Description, OutputType, automaton_of
 from structured.output_types.resolve import resolve_json, resolve_type
-from structured.regex import Distinct, Pattern, Reference, Scan, nodes_of, printed
+from structured.regex import AutomatonPattern, Distinct, Pattern, Reference, nodes_of, printed
 from structured.regex.character_classes import ECMA, PYTHON, RUST
 from structured.regex.class_parser import Flags
 from structured.regex.printing import MAX_PRINTED
@@ -251,13 +251,13 @@ def to_regex(output_type: object, *, layout: JsonLayout | None = None) -> str:
             )
         return _printed(automaton.pattern, resolved.name, [])
     compilation = resolve_json(output_type, layout).compilation()
-    return _printed(compiled(compilation), resolved.name, compilation.references)
+    return _printed(compiled(compilation), resolved.name, compilation.recursive_references)
 
 
 def _printed(pattern: Pattern, name: str, references: Sequence[tuple[Reference, Location]]) -> str:
     """Return the text of a pattern, whose references lead to some locations. Raises SchemaError if it has none."""
     nodes = nodes_of(pattern)
-    scans = [node for node in nodes if isinstance(node, Scan)]
+    scans = [node for node in nodes if isinstance(node, AutomatonPattern)]
     beside = [node for scan in scans for part in scan.included + scan.excluded for node in nodes_of(part)]
     names = sorted({node.name for node in nodes if isinstance(node, Reference)})
     if names:

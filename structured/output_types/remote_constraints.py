@@ -30,7 +30,7 @@ from structured.output_types.schema_parts import replaced
 from structured.regex import Pattern, Reference, nodes_of, printed
 from structured.regex.character_classes import ECMA, PYTHON, RUST
 from structured.regex.regex_parser import whole_regex_to_pattern
-from structured.regex.syntax import Boundary, Lookahead, Lookbehind
+from structured.regex.syntax import Anchor, Lookahead, Lookbehind
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +213,7 @@ def _of_json_schema(output_type: JsonSchemaType) -> JsonConstraint:
 def _common(output_type: Regex[Any]) -> str | None:
     """Return an expression as it is written if it means the same in every dialect."""
     read = output_type.whole
-    if output_type.flags or any(isinstance(node, Boundary | Lookahead | Lookbehind) for node in nodes_of(read)):
+    if output_type.flags or any(isinstance(node, Anchor | Lookahead | Lookbehind) for node in nodes_of(read)):
         return None
     try:
         others = [whole_regex_to_pattern(output_type.source, dialect) for dialect in (PYTHON, RUST, ECMA)]
@@ -263,7 +263,9 @@ class AnswerCheck:
             return output_type.automaton()
         layout = read_whitespace("any")  # JSON in strings stays as it is
         return RegularAutomaton(
-            compiled(replace(output_type.compilation(), whitespace=layout, optional="omittable", key_order="any"))
+            compiled(
+                replace(output_type.compilation(), whitespace=layout, optional_properties="omittable", key_order="any")
+            )
         )
 
     def fault(self, text: str) -> str | None:

@@ -26,7 +26,7 @@ def list_at(schema: Schema, keyword: str) -> list[Any]:
 
 def listed(part: Subschema, *keywords: str) -> list[Subschema]:
     """Return the schemas in the lists that some keywords of a schema have: its branches, or its first items."""
-    return [part.below(keyword, at) for keyword in keywords for at in range(len(list_at(part.schema, keyword)))]
+    return [part.subschema(keyword, at) for keyword in keywords for at in range(len(list_at(part.schema, keyword)))]
 
 
 def parts_at(root: Subschema, steps: Steps) -> list[Subschema]:
@@ -81,17 +81,17 @@ def below(part: Subschema, step: str | int) -> Iterator[Subschema]:
     """Yield the parts that describe a member or an item."""
     if isinstance(step, str):
         patterns = [pattern for pattern in part.schema.get("patternProperties", ()) if _is_found(pattern, step)]
-        yield from (part.below("patternProperties", pattern) for pattern in patterns)
+        yield from (part.subschema("patternProperties", pattern) for pattern in patterns)
         if step in part.schema.get("properties", {}):
-            yield part.below("properties", step)
+            yield part.subschema("properties", step)
         elif patterns:
             return
         elif isinstance(part.schema.get("additionalProperties"), Mapping):
-            yield part.below("additionalProperties")
+            yield part.subschema("additionalProperties")
     elif step < len(part.schema.get("prefixItems", ())):
-        yield part.below("prefixItems", step)
+        yield part.subschema("prefixItems", step)
     elif isinstance(part.schema.get("items"), Mapping):
-        yield part.below("items")
+        yield part.subschema("items")
 
 
 def _is_found(pattern: str, name: str) -> bool:
@@ -118,7 +118,7 @@ def inside(part: Subschema) -> Iterator[Subschema]:
         yield from known_targets(part)
         for keys, _ in subschemas(part.schema, part.location.draft):
             if keys[0] not in ("$defs", "definitions"):
-                yield part.below(*keys)
+                yield part.subschema(*keys)
 
 
 def known_targets(part: Subschema) -> Subschemas:
@@ -181,7 +181,7 @@ _ITEMS = ("items", "prefixItems", "additionalItems", "additionalProperties", "pa
 def parts_below(part: Subschema, *keywords: str) -> list[Subschema]:
     """Return the schemas that some keywords of a schema have and that are objects, by keyword."""
     held = [keys for keys, _ in subschemas(part.schema, part.location.draft) if keys[0] in keywords]
-    return [part.below(*keys) for keys in sorted(held, key=lambda keys: keywords.index(str(keys[0])))]
+    return [part.subschema(*keys) for keys in sorted(held, key=lambda keys: keywords.index(str(keys[0])))]
 
 
 def _examples(schema: Schema) -> list[str]:
@@ -251,7 +251,7 @@ def rewritten(part: Subschema, change: Callable[[Subschema, Sequence[str | int],
     """
     schema = part.schema
     for keys, _ in subschemas(schema, part.location.draft):
-        schema = replaced(schema, keys, change(part, keys, rewritten(part.below(*keys), change)))
+        schema = replaced(schema, keys, change(part, keys, rewritten(part.subschema(*keys), change)))
     return schema
 
 
@@ -272,7 +272,7 @@ def discriminators(root: Subschema) -> set[Identity]:
     unions = (part for part in parts if isinstance(part.schema.get("discriminator"), Mapping))
     named = ((str(part.schema["discriminator"].get("propertyName")), part) for part in unions)
     return {
-        option.below("properties", name).identity
+        option.subschema("properties", name).identity
         for name, part in named
         for option in flat(listed(part, "oneOf"))
         if name in option.schema.get("properties", {})
@@ -325,7 +325,7 @@ class _Edits:
                 inside = self._inside(option, (branch(paths[0], label), paths[1]))
                 schema = replaced(schema, (keyword, index), inside)
         for keys in [keys for keys, _ in subschemas(schema, part.location.draft) if keys[0] in _STEPS]:
-            further, inner = _STEPS[str(keys[0])], part.below(*keys)
+            further, inner = _STEPS[str(keys[0])], part.subschema(*keys)
             there = (further(paths[0], keys[-1]), further(paths[1], keys[-1]))
             inside = self._inside(inner, there)
             schema = replaced(schema, keys, self._at(inner, there, inside) if keys[0] in self.places else inside)

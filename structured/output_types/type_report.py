@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from typing import Any, Literal
 
 from structured.errors import SchemaError
-from structured.json_schema.document.location import ANNOTATIONS, SHAPES, Subschema
+from structured.json_schema.document.location import ANNOTATIONS, KEYWORD_SHAPES, Subschema
 from structured.json_schema.document.references import REFERENCES
 from structured.json_schema.keyword_types import ASSERTIONS, INTERNAL, UNSUPPORTED
 from structured.json_schema.logic.choices import CHOICES
@@ -151,7 +151,7 @@ HAZARDS = {
 """By kind, in the order of a report: the problem, and the remedy in words of Pydantic and in those of JSON Schema."""
 
 _APPLICATORS = frozenset({*REFERENCES, "allOf", "else", "then", *CHOICES})
-_ASSERTIONS = frozenset({*ASSERTIONS, *STRUCTURE, *SHAPES}) - INTERNAL
+_ASSERTIONS = frozenset({*ASSERTIONS, *STRUCTURE, *KEYWORD_SHAPES}) - INTERNAL
 _KNOWN = _ASSERTIONS | ANNOTATIONS | UNSUPPORTED.keys()
 _LOWER = {"minimum", "exclusiveMinimum"}
 _UPPER = {"maximum", "exclusiveMaximum"}

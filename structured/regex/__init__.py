@@ -5,6 +5,7 @@ from structured.regex.restriction import without_bytes
 from structured.regex.syntax import (
     EMPTY,
     Alternation,
+    AutomatonPattern,
     CharSet,
     Concat,
     Distinct,
@@ -14,7 +15,6 @@ from structured.regex.syntax import (
     Pattern,
     Quotation,
     Reference,
-    Scan,
     Unlike,
     Words,
     alternation,
@@ -32,6 +32,7 @@ from structured.regex.traversal import nodes_of, productive_nodes, right_linear
 __all__ = [
     "EMPTY",
     "Alternation",
+    "AutomatonPattern",
     "CharSet",
     "Concat",
     "Distinct",
@@ -41,7 +42,6 @@ __all__ = [
     "Pattern",
     "Quotation",
     "Reference",
-    "Scan",
     "Unlike",
     "Words",
     "alternation",

@@ -23,7 +23,7 @@ from structured.regex.syntax import (
     EMPTY,
     NOTHING,
     Alternation,
-    Boundary,
+    Anchor,
     CharSet,
     Concat,
     Iteration,
@@ -102,10 +102,10 @@ Unsupported = Callable[[str, int], PatternError]
 
 def matched(expression: Expression, unsupported: Unsupported) -> Pattern:
     """Return the texts that an expression matches."""
-    return _Reader(unsupported).matched(expression)
+    return _Conversion(unsupported).matched(expression)
 
 
-class _Reader:
+class _Conversion:
     """The conversion of one expression to a pattern."""
 
     def __init__(self, unsupported: Unsupported) -> None:
@@ -116,11 +116,11 @@ class _Reader:
         """Return the texts that an expression matches in some way, the same pattern each time."""
         entry = self._matched.get(id(expression))
         if entry is None:
-            entry = self._matched[id(expression)] = expression, self._read(expression)
+            entry = self._matched[id(expression)] = expression, self._convert(expression)
         return entry[1]
 
     @deep
-    def _read(self, expression: Expression) -> Pattern:
+    def _convert(self, expression: Expression) -> Pattern:
         match expression:
             case Series(parts):
                 return concat(*map(self.matched, parts))
@@ -142,7 +142,7 @@ class _Reader:
         match expression:
             case Series(parts):
                 matches: list[Pattern] = []
-                has_choice = not all(isinstance(part, Literal | CharSet | Boundary) for part in parts)
+                has_choice = not all(isinstance(part, Literal | CharSet | Anchor) for part in parts)
                 for part in reversed(parts):
                     matches.append(self.first_match(part, after))
                     after = (self.matched(part), *after) if has_choice else after
@@ -151,7 +151,7 @@ class _Reader:
                 ways: list[Pattern] = []
                 before: list[Pattern] = []
                 for option in options:
-                    only_here = [_cannot_follow((alternation(*before), *after))] if before else []
+                    only_here = [_not_followed_by((alternation(*before), *after))] if before else []
                     ways.append(concat(*only_here, self.first_match(option, after)))
                     before.append(self.matched(option))
                 return alternation(*ways)
@@ -164,42 +164,42 @@ class _Reader:
         is_lazy = node.mode == "lazy"
         if maximum == 0:
             return EMPTY
-        again = self.matched(item)
-        if _has_empty(again, with_assertions=True):  # what then stops the repetitions depends on the attempts before
+        item_pattern = self.matched(item)
+        if _has_empty(item_pattern, with_assertions=True):  # what stops the repetitions depends on earlier attempts
             raise self.unsupported("A repetition of an item that may be empty, inside an atomic group", node.place)
-        is_kept = node.mode == "greedy" and not _trimmed(after) and minimum <= 1  # no repetition is ever given back
-        if is_kept or node.mode == "possessive":
-            return _in_isolation(self.first_match(item, ()), minimum, maximum)
+        never_gives_back = node.mode == "greedy" and not _without_optional_end(after) and minimum <= 1
+        if never_gives_back or node.mode == "possessive":
+            return _each_atomic(self.first_match(item, ()), minimum, maximum)
         if minimum > MAX_UNROLLED or (maximum or 0) > MAX_UNROLLED:
             raise self.unsupported(f"A repetition of more than {MAX_UNROLLED} inside an atomic group", node.place)
 
-        def rest(low: int, high: int | None) -> tuple[Pattern, ...]:
-            return (_repeated(again, low, high), *after)
+        def what_follows(low: int, high: int | None) -> tuple[Pattern, ...]:
+            return (_repeated(item_pattern, low, high), *after)
 
         def repetition(low: int, high: int | None) -> Pattern:
             """Return a repetition after which `low` to `high` more may follow."""
-            return self.first_match(item, rest(low, high))
+            return self.first_match(item, what_follows(low, high))
 
-        fewer = None if maximum is None else maximum - minimum
-        needed = [
+        optional_count = None if maximum is None else maximum - minimum
+        required = [
             repetition(minimum - done, None if maximum is None else maximum - done) for done in range(1, minimum + 1)
         ]
-        if fewer is None:
-            more = concat(_cannot_follow(after), repetition(0, None)) if is_lazy else repetition(0, None)
-            end = EMPTY if is_lazy else _cannot_follow((again, *rest(0, None)))
-            return concat(*needed, _repeated(more, 0, None), end)
+        if optional_count is None:
+            more = concat(_not_followed_by(after), repetition(0, None)) if is_lazy else repetition(0, None)
+            end = EMPTY if is_lazy else _not_followed_by((item_pattern, *what_follows(0, None)))
+            return concat(*required, _repeated(more, 0, None), end)
         repetitions: Pattern = EMPTY
-        for left in range(fewer):
+        for left in range(optional_count):
             if is_lazy:
-                repetitions = alternation(EMPTY, concat(_cannot_follow(after), repetition(0, left), repetitions))
+                repetitions = alternation(EMPTY, concat(_not_followed_by(after), repetition(0, left), repetitions))
             else:
                 repetitions = alternation(
-                    concat(repetition(0, left), repetitions), _cannot_follow((again, *rest(0, left)))
+                    concat(repetition(0, left), repetitions), _not_followed_by((item_pattern, *what_follows(0, left)))
                 )
-        return concat(*needed, repetitions)
+        return concat(*required, repetitions)
 
 
-def _in_isolation(item: Pattern, minimum: int, maximum: int | None) -> Pattern:
+def _each_atomic(item: Pattern, minimum: int, maximum: int | None) -> Pattern:
     """Return as many repetitions of an item as there are, at most `maximum`, each with a single match."""
     no_more = Lookahead(item, negated=True)
     if maximum is None:
@@ -210,21 +210,21 @@ def _in_isolation(item: Pattern, minimum: int, maximum: int | None) -> Pattern:
 
 def _repeated(item: Pattern, minimum: int, maximum: int | None) -> Pattern:
     """Return a repetition of an item; an item without characters is there once or not at all."""
-    if maximum == 0 or (minimum == 0 and _matches_nothing_but_empty(item)):
+    if maximum == 0 or (minimum == 0 and _is_zero_width(item)):
         return EMPTY
-    return item if _matches_nothing_but_empty(item) else repeat(item, minimum, maximum)
+    return item if _is_zero_width(item) else repeat(item, minimum, maximum)
 
 
-def _trimmed(after: tuple[Pattern, ...]) -> tuple[Pattern, ...]:
+def _without_optional_end(after: tuple[Pattern, ...]) -> tuple[Pattern, ...]:
     """Return the patterns that must follow, without trailing ones that always match."""
     while after and _has_empty(after[-1], with_assertions=False):
         after = after[:-1]
     return after
 
 
-def _cannot_follow(after: tuple[Pattern, ...]) -> Pattern:
-    needed = _trimmed(after)
-    return Lookahead(concat(*needed), negated=True) if needed else NOTHING
+def _not_followed_by(after: tuple[Pattern, ...]) -> Pattern:
+    required = _without_optional_end(after)
+    return Lookahead(concat(*required), negated=True) if required else NOTHING
 
 
 @deep
@@ -242,18 +242,18 @@ def _has_empty(pattern: Pattern, *, with_assertions: bool) -> bool:
             return any(map(inside, options))
         case Iteration(item, minimum):
             return minimum == 0 or inside(item)
-        case Boundary() | Lookahead() | Lookbehind():
+        case Anchor() | Lookahead() | Lookbehind():
             return with_assertions and pattern is not NOTHING
     return False
 
 
 @deep
-def _matches_nothing_but_empty(pattern: Pattern) -> bool:
+def _is_zero_width(pattern: Pattern) -> bool:
     match pattern:
-        case Boundary() | Lookahead() | Lookbehind():
+        case Anchor() | Lookahead() | Lookbehind():
             return True
         case Concat(parts) | Alternation(parts):
-            return all(map(_matches_nothing_but_empty, parts))
+            return all(map(_is_zero_width, parts))
         case Iteration(item):
-            return _matches_nothing_but_empty(item)
+            return _is_zero_width(item)
     return pattern == EMPTY

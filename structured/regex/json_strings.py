@@ -11,7 +11,8 @@ from structured.errors.recursion import deep
 from structured.regex.character_sets import PLAIN_ESCAPES, UNESCAPED_RANGES, Range, complement, normalise
 from structured.regex.syntax import (
     Alternation,
-    Boundary,
+    Anchor,
+    AutomatonPattern,
     CharSet,
     Concat,
     Iteration,
@@ -21,7 +22,6 @@ from structured.regex.syntax import (
     Pattern,
     Quotation,
     Reference,
-    Scan,
     Words,
     alternation,
     concat,
@@ -59,17 +59,17 @@ def _escaped(pattern: Pattern, results: dict[int, Pattern]) -> Pattern:  # noqa:
             return repeat(escaped(item, results), minimum, maximum)
         case Reference():
             return _escaped_reference(pattern, results)
-        case Boundary("start"):
-            return Boundary("opening")
-        case Boundary("end"):
+        case Anchor("start"):
+            return Anchor("string_start")
+        case Anchor("end"):
             return Lookahead(Literal('"'))
-        case Boundary():
+        case Anchor():
             return pattern
         case Lookahead(inside, negated):
             return Lookahead(escaped(inside, results), negated)
         case Lookbehind(inside, negated):
             return Lookbehind(escaped(inside, results), negated)
-        case Scan() | Quotation():
+        case AutomatonPattern() | Quotation():
             return pattern
     raise TypeError(f"{type(pattern).__name__} is not a pattern of characters")
 

@@ -35,8 +35,8 @@ from structured.regex.syntax import (
     EMPTY,
     NOTHING,
     Alternation,
+    Anchor,
     Assertion,
-    Boundary,
     CharSet,
     Concat,
     Iteration,
@@ -55,7 +55,7 @@ from structured.regex.traversal import nodes_of
 _LINE_FEED = Literal("\n")
 _NO_FLAGS = Flags()
 
-_NOT_EMPTY = Lookahead(concat(Boundary("start"), Boundary("end")), negated=True)
+_NOT_EMPTY = Lookahead(concat(Anchor("start"), Anchor("end")), negated=True)
 r"""Before 3.14, `\B` does not match in an empty text in Python."""
 
 _LOOKS = (("=", False, False), ("!", False, True), ("<=", True, False), ("<!", True, True))
@@ -73,7 +73,7 @@ def regex_to_pattern(text: str, dialect: Dialect) -> Pattern:
 
     Raises PatternError where it is malformed, or asks for what no automaton has.
     """
-    return _searched(whole_regex_to_pattern(text, dialect))
+    return _containing_match(whole_regex_to_pattern(text, dialect))
 
 
 def whole_regex_to_pattern(text: str, dialect: Dialect, flags: Flags = _NO_FLAGS) -> Pattern:
@@ -92,20 +92,22 @@ def python_expression(text: str) -> Expression:
     return _Parser(text, PYTHON, _NO_FLAGS).whole()
 
 
-def _searched(pattern: Pattern) -> Pattern:
+def _containing_match(pattern: Pattern) -> Pattern:
     """Return the texts that contain a match of a pattern; each option keeps the anchors at its own ends."""
     if isinstance(pattern, Alternation):
-        return alternation(*map(_searched, pattern.options))
+        return alternation(*map(_containing_match, pattern.options))
     if isinstance(pattern, Words):
         return concat(ANY_TEXT, pattern, ANY_TEXT)
     parts: list[Pattern] = list(pattern.parts) if isinstance(pattern, Concat) else [] if pattern == EMPTY else [pattern]
     for at, part in enumerate(parts if len(parts) <= 3 else []):
         if isinstance(part, Alternation) and _has_anchor(part):
-            return alternation(*(_searched(concat(*parts[:at], option, *parts[at + 1 :])) for option in part.options))
+            return alternation(
+                *(_containing_match(concat(*parts[:at], option, *parts[at + 1 :])) for option in part.options)
+            )
     from_start, to_end = False, False
-    while parts and isinstance(parts[0], Boundary) and parts[0].kind == "start":
+    while parts and isinstance(parts[0], Anchor) and parts[0].kind == "start":
         from_start = bool(parts.pop(0))
-    while parts and isinstance(parts[-1], Boundary) and parts[-1].kind == "end":
+    while parts and isinstance(parts[-1], Anchor) and parts[-1].kind == "end":
         to_end = bool(parts.pop())
     if not from_start:
         parts = [ANY_TEXT, *_without_free_ends(parts)]
@@ -129,7 +131,7 @@ def _without_free_ends(parts: list[Pattern]) -> list[Pattern]:
 
 
 def _has_anchor(pattern: Pattern) -> bool:
-    return any(isinstance(node, Boundary) and node.kind in ("start", "end") for node in nodes_of(pattern))
+    return any(isinstance(node, Anchor) and node.kind in ("start", "end") for node in nodes_of(pattern))
 
 
 _PLAIN = re.compile(r"[^\\.^$*+?{}\[\]()|#\ud800-\udfff]+(?=[^\\.^$*+?{}\[\]()|#\ud800-\udfff])")
@@ -309,15 +311,15 @@ class _Parser(ClassParser):
     def _anchor(self, character: str) -> Pattern:
         if self.flags.m:
             return (
-                alternation(Boundary("start"), Lookbehind(_LINE_FEED))
+                alternation(Anchor("start"), Lookbehind(_LINE_FEED))
                 if character == "^"
-                else Lookahead(alternation(_LINE_FEED, Boundary("end")))
+                else Lookahead(alternation(_LINE_FEED, Anchor("end")))
             )
         if character == "^":
-            return Boundary("start")
+            return Anchor("start")
         if self.dialect is PYTHON:  # also before a line feed at the end
-            return Lookahead(concat(repeat(Literal("\n"), 0, 1), Boundary("end")))
-        return Boundary("end")
+            return Lookahead(concat(repeat(Literal("\n"), 0, 1), Anchor("end")))
+        return Anchor("end")
 
     def group(self) -> Expression:
         """Read a group, after its opening parenthesis."""
@@ -375,13 +377,13 @@ class _Parser(ClassParser):
         start = self.position - 1
         character = self.next()
         if character in "bB" and not (self.dialect.name == "Rust" and self.peek("{")):
-            boundary = Boundary("word" if character == "b" else "within", self.classes("w"))
-            within_nothing = character == "B" and self.dialect is PYTHON and sys.version_info < (3, 14)
-            return concat(boundary, _NOT_EMPTY) if within_nothing else boundary
+            anchor = Anchor("word_boundary" if character == "b" else "not_word_boundary", self.classes("w"))
+            needs_text = character == "B" and self.dialect is PYTHON and sys.version_info < (3, 14)
+            return concat(anchor, _NOT_EMPTY) if needs_text else anchor
         if character in "AzZ" and self.dialect is not ECMA:
             if character not in ("A", self.dialect.end_of_text):
                 raise self.error(f"The escape \\{character} is not known")
-            return Boundary("start" if character == "A" else "end")
+            return Anchor("start" if character == "A" else "end")
         octal = self.text[start + 1 : start + 4]
         is_octal = self.dialect is PYTHON and len(octal) == 3 and set(octal) <= set("01234567")
         if (character in "123456789" and not is_octal) or (character == "k" and self.peek("<")):

@@ -19,6 +19,7 @@ from structured.regex.syntax import (
     EMPTY,
     Alternation,
     Arcs,
+    AutomatonPattern,
     CharSet,
     Concat,
     Distinct,
@@ -28,7 +29,6 @@ from structured.regex.syntax import (
     Pattern,
     Quotation,
     Reference,
-    Scan,
     Unlike,
     Words,
     alternation,
@@ -41,34 +41,34 @@ from structured.regex.traversal import nodes_of, parts_of, productive_nodes
 Sequences = Sequence[tuple[ByteRange, ...]]
 
 
-def without_bytes(pattern: Pattern, absent: frozenset[int]) -> Pattern | None:
+def without_bytes(pattern: Pattern, removed_bytes: frozenset[int]) -> Pattern | None:
     """Return the texts of a pattern in which some bytes do not occur, None if there are none.
 
     >>> print(without_bytes(words(["tea", "café"]), frozenset({0xC3})))
     tea
     """
-    return _Restriction(pattern, absent).pattern()
+    return _Restriction(pattern, removed_bytes).pattern()
 
 
 class _Restriction:
     """The restriction of one pattern to texts without some bytes. Nodes are compared by identity."""
 
-    def __init__(self, pattern: Pattern, absent: frozenset[int]) -> None:
+    def __init__(self, pattern: Pattern, removed_bytes: frozenset[int]) -> None:
         self.root = pattern
-        self.absent = absent
-        self._present = [byte not in absent for byte in range(256)]
+        self.removed_bytes = removed_bytes
+        self._is_present = [byte not in removed_bytes for byte in range(256)]
         self._harmless: dict[tuple[Range, ...], bool] = {}
         nodes = nodes_of(pattern)
         leaves = {id(node): (node, self._leaf(node)) for node in nodes if not parts_of(node)}
-        self._done: dict[int, Pattern] = {place: left for place, (_, left) in leaves.items() if left is not None}
-        self._changed = {place for place, (node, left) in leaves.items() if left is not node}
+        self._restricted: dict[int, Pattern] = {key: leaf for key, (_, leaf) in leaves.items() if leaf is not None}
+        self._changed = {key for key, (node, leaf) in leaves.items() if leaf is not node}
         self._productive: set[int] = set()
         if self._changed:
-            barren = leaves.keys() - self._done.keys()
+            barren = leaves.keys() - self._restricted.keys()
             self._productive = productive_nodes(pattern, barren)
-            self._spread(nodes)
+            self._mark_above(nodes)
         self._references: dict[int, Reference] = {}
-        self._undefined: list[tuple[dict[str, Pattern], str, Pattern]] = []
+        self._pending_definitions: list[tuple[dict[str, Pattern], str, Pattern]] = []
 
     def pattern(self) -> Pattern | None:
         """Return the restricted pattern; None if no text is left."""
@@ -77,12 +77,12 @@ class _Restriction:
         if id(self.root) not in self._productive:
             return None
         restricted = self._node(self.root)
-        while self._undefined:
-            definitions, name, target = self._undefined.pop()
+        while self._pending_definitions:
+            definitions, name, target = self._pending_definitions.pop()
             definitions[name] = self._node(target)
         return restricted
 
-    def _spread(self, nodes: Iterable[Pattern]) -> None:
+    def _mark_above(self, nodes: Iterable[Pattern]) -> None:
         """Mark every node above a changed node as changed."""
         above = defaultdict[int, list[int]](list)
         for node in nodes:
@@ -98,9 +98,9 @@ class _Restriction:
         """Return the restriction of a node of which some text is left."""
         if id(node) not in self._changed:
             return node
-        if id(node) not in self._done:
-            self._done[id(node)] = self._new_node(node)
-        return self._done[id(node)]
+        if id(node) not in self._restricted:
+            self._restricted[id(node)] = self._new_node(node)
+        return self._restricted[id(node)]
 
     def _new_node(self, node: Pattern) -> Pattern:
         match node:
@@ -111,23 +111,27 @@ class _Restriction:
             case Iteration(item, minimum, maximum):
                 return repeat(self._node(item), minimum, maximum) if id(item) in self._productive else EMPTY
             case ObjectMembers():
-                return self._members(node)
+                return self._object_members(node)
             case Distinct():
                 return self._distinct(node)
             case Reference():
                 return self._reference(node)
         raise TypeError(f"{type(node).__name__} is no node of a pattern that an automaton reads")
 
-    def _members(self, node: ObjectMembers) -> Pattern:
+    def _object_members(self, node: ObjectMembers) -> Pattern:
         members = tuple(
             (self._node(member), required) for member, required in node.members if id(member) in self._productive
         )
-        rest = None if node.rest is None or id(node.rest) not in self._productive else self._node(node.rest)
+        other = node.other_member
+        other_member = None if other is None or id(other) not in self._productive else self._node(other)
         if id(node.separator) in self._productive:
-            is_choice = len(members) + (rest is not None) > 1
-            return ObjectMembers(members, self._node(node.separator), rest, in_order=node.in_order or not is_choice)
+            is_choice = len(members) + (other_member is not None) > 1
+            return ObjectMembers(
+                members, self._node(node.separator), other_member, in_order=node.in_order or not is_choice
+            )
         needed = [member for member, required in members if required]
-        return alternation(*(needed or [*(member for member, _ in members), *([] if rest is None else [rest])]))
+        any_member = [member for member, _ in members] + ([] if other_member is None else [other_member])
+        return alternation(*(needed or any_member))
 
     def _distinct(self, node: Distinct) -> Pattern:
         item = self._node(node.item)
@@ -137,23 +141,25 @@ class _Restriction:
                 pattern=excerpt(node),
                 remedy="Use a tokenizer that spells every text: one with a byte-level alphabet or with byte fallback.",
             )
-        return Distinct(item, self._node(node.separator), node.least, node.most, node.lengths, many=False)
+        return Distinct(item, self._node(node.separator), node.least, node.most, node.lengths, is_inexhaustible=False)
 
     def _reference(self, node: Reference) -> Reference:
         target = node.target
         if id(target) not in self._references:
             definitions: dict[str, Pattern] = {}
             self._references[id(target)] = Reference(node.name, definitions)
-            self._undefined.append((definitions, node.name, target))
+            self._pending_definitions.append((definitions, node.name, target))
         return self._references[id(target)]
 
     def _leaf(self, node: Pattern) -> Pattern | None:
         """Return the restriction of a node without others below it; None if no text is left."""
         match node:
             case Literal(text):
-                return node if self._spells(text) else None
+                return node if self._is_spelled(text) else None
             case Words(texts):
-                spelled = texts if self._spells("".join(texts)) else [text for text in texts if self._spells(text)]
+                spelled = (
+                    texts if self._is_spelled("".join(texts)) else [text for text in texts if self._is_spelled(text)]
+                )
                 return node if len(spelled) == len(texts) else words(spelled) if spelled else None
             case CharSet(ranges):
                 if self._is_harmless(byte_sequences(ranges)):
@@ -161,55 +167,57 @@ class _Restriction:
                 characters = self._characters(ranges)
                 return CharSet(characters) if characters else None
             case Unlike():
-                return node if self.absent.isdisjoint(_UNLIKE_NEEDS) else self._unlike(node)
-            case Scan():
-                return self._scan(node)
+                return node if self.removed_bytes.isdisjoint(_BYTES_UNLIKE_NEEDS) else self._unlike(node)
+            case AutomatonPattern():
+                return self._automaton(node)
             case Quotation(texts):
-                kept = texts.without_bytes(self.absent)
+                kept = texts.without_bytes(self.removed_bytes)
                 return node if kept is texts else None if kept is None else Quotation(kept)
         return node
 
-    def _spells(self, text: str) -> bool:
-        return self.absent.isdisjoint(text.encode())
+    def _is_spelled(self, text: str) -> bool:
+        return self.removed_bytes.isdisjoint(text.encode())
 
     def _is_harmless(self, sequences: Sequences) -> bool:
         """Tell whether some sequences can be kept: each beginning can be completed, in no more bytes than before."""
-        kept = [sequence for sequence in sequences if all(map(self._has, sequence))]
+        kept = [sequence for sequence in sequences if all(map(self._has_present_byte, sequence))]
         return (
             bool(kept)
             and min(map(len, kept)) == min(map(len, sequences))
             and (
                 len(kept) == len(sequences)
-                or not any(self._has(sequence[0]) for sequence in sequences if sequence not in kept)
+                or not any(self._has_present_byte(sequence[0]) for sequence in sequences if sequence not in kept)
             )
         )
 
-    def _has(self, byte_range: ByteRange) -> bool:
+    def _has_present_byte(self, byte_range: ByteRange) -> bool:
         low, high = byte_range
-        return any(self._present[low : high + 1])
+        return any(self._is_present[low : high + 1])
 
     def _characters(self, ranges: tuple[Range, ...]) -> tuple[Range, ...]:
         return normalise(span for sequence in byte_sequences(ranges) for span in self._spans(sequence))
 
     def _spans(self, sequence: tuple[ByteRange, ...]) -> list[Range]:
-        """Return the code points that a sequence of byte ranges encodes, less those with an absent byte."""
+        """Return the code points that a sequence of byte ranges encodes, less those with a removed byte."""
         spans, width = [(0, 0)], 1
         for place, (low, high) in reversed(list(enumerate(sequence))):
             bits = 0x3F if place else 0x7F >> (len(sequence) if len(sequence) > 1 else 0)
-            present = [(byte & bits) * width for byte in range(low, high + 1) if self._present[byte]]
-            spans = list(_joined((start + first, start + last) for start in present for first, last in spans))
+            present = [(byte & bits) * width for byte in range(low, high + 1) if self._is_present[byte]]
+            spans = list(_merged((start + first, start + last) for start in present for first, last in spans))
             width *= 64
         return spans
 
-    def _scan(self, node: Scan) -> Pattern | None:
-        """Return an automaton over characters without those that are spelled with an absent byte."""
-        arcs = [self._arcs(state) for state in node.arcs]
-        if all(left is before for left, before in zip(arcs, node.arcs, strict=True)):
+    def _automaton(self, node: AutomatonPattern) -> Pattern | None:
+        """Return an automaton over characters without those that are spelled with a removed byte."""
+        arcs = [self._restricted_arcs(state) for state in node.arcs]
+        if all(restricted is before for restricted, before in zip(arcs, node.arcs, strict=True)):
             return node
-        included = (*node.included, self._text()) if node.included or node.excluded else ()
-        return _trimmed(Scan(tuple(arcs), node.accepting, node.most, included, node.excluded, node.eliminate))
+        included = (*node.included, self._any_text()) if node.included or node.excluded else ()
+        return _trimmed(
+            AutomatonPattern(tuple(arcs), node.accepting, node.most, included, node.excluded, node.eliminate)
+        )
 
-    def _arcs(self, arcs: tuple[tuple[int, int, int], ...]) -> tuple[tuple[int, int, int], ...]:
+    def _restricted_arcs(self, arcs: tuple[tuple[int, int, int], ...]) -> tuple[tuple[int, int, int], ...]:
         """Return the restricted arcs of one state, the same object if all are harmless."""
         targets = defaultdict[int, list[Range]](list)
         for low, high, target in arcs:
@@ -233,9 +241,9 @@ class _Restriction:
         return is_harmless
 
     def _spelled_characters(self, ranges: tuple[Range, ...]) -> tuple[Range, ...]:
-        """Return the characters of some ranges that JSON can spell without the absent bytes."""
+        """Return the characters of some ranges that JSON can spell without the removed bytes."""
         plain, spelled = spelled_ranges(ranges)
-        escaped = [ord(json.loads(f'"{escape}"')) for escape in spelled if self._spells(escape)]
+        escaped = [ord(json.loads(f'"{escape}"')) for escape in spelled if self._is_spelled(escape)]
         return normalise([*self._characters(plain), *((point, point) for point in escaped)])
 
     def _unlike(self, node: Unlike) -> Pattern | None:
@@ -254,14 +262,16 @@ class _Restriction:
         off = len(after)
         arcs: Arcs = tuple(
             tuple(
-                (low, high, children.get(low, off)) for first, last in free for low, high in _cut(first, last, children)
+                (low, high, children.get(low, off))
+                for first, last in free
+                for low, high in _split_at(first, last, children)
             )
             for children in [*after, {}]
         )
         accepting = frozenset(range(off + 1)) - ends
-        return _trimmed(Scan(arcs, accepting, None, (self._text(),), tuple(map(Literal, node.texts))))
+        return _trimmed(AutomatonPattern(arcs, accepting, None, (self._any_text(),), tuple(map(Literal, node.texts))))
 
-    def _text(self) -> Pattern:
+    def _any_text(self) -> Pattern:
         """Return any text inside a JSON string."""
         characters = self._spelled_characters(_ANY)
         return repeat(escaped_set(characters), 0, None) if characters else EMPTY
@@ -269,11 +279,11 @@ class _Restriction:
 
 _ANY: tuple[Range, ...] = normalise([(0, MAX_CODE_POINT)])
 
-_UNLIKE_NEEDS = frozenset((*range(0x20, 0x7F), *range(0x80, 0xC0)))
+_BYTES_UNLIKE_NEEDS = frozenset((*range(0x20, 0x7F), *range(0x80, 0xC0)))
 """Bytes that complete every character that is begun, without making an excluded text, and every escape."""
 
 
-def _joined(spans: Iterable[Range]) -> Iterator[Range]:
+def _merged(spans: Iterable[Range]) -> Iterator[Range]:
     """Yield spans, which are in order, with those that touch joined."""
     first, last = -1, -2
     for low, high in spans:
@@ -286,7 +296,7 @@ def _joined(spans: Iterable[Range]) -> Iterator[Range]:
         yield first, last
 
 
-def _cut(first: int, last: int, points: Iterable[int]) -> Iterator[Range]:
+def _split_at(first: int, last: int, points: Iterable[int]) -> Iterator[Range]:
     """Yield the pieces of a range, with each of some points as a piece of its own."""
     for point in sorted(points):
         if first <= point <= last:
@@ -298,7 +308,7 @@ def _cut(first: int, last: int, points: Iterable[int]) -> Iterator[Range]:
         yield first, last
 
 
-def _trimmed(node: Scan) -> Scan | None:
+def _trimmed(node: AutomatonPattern) -> AutomatonPattern | None:
     """Return an automaton with only the states from which the text may end; None if the start is not one of them."""
     before = defaultdict[int, set[int]](set)
     for state, arcs in enumerate(node.arcs):
@@ -319,4 +329,4 @@ def _trimmed(node: Scan) -> Scan | None:
         for state in sorted(fewest)
     )
     accepting = frozenset(numbers[state] for state in node.accepting)
-    return Scan(kept, accepting, node.most, node.included, node.excluded, node.eliminate)
+    return AutomatonPattern(kept, accepting, node.most, node.included, node.excluded, node.eliminate)

@@ -1,9 +1,9 @@
 """The syntax tree of a regular expression over Unicode characters.
 
 Functions make six kinds of node and keep every tree non-empty (some text matches it) and flat: `literal`, `words`,
-`char_set`, `concat`, `alternation`, `repeat`. Four more, `ObjectMembers`, `Unlike`, `Scan` and `Quotation`, describe
-JSON objects and strings in linear space, where the six would need quadratic space or more. `Reference` lets a pattern
-contain itself, and `Distinct` compares items with earlier ones; both go beyond regular languages. `Boundary`,
+`char_set`, `concat`, `alternation`, `repeat`. Four more, `ObjectMembers`, `Unlike`, `AutomatonPattern` and `Quotation`,
+describe JSON objects and strings in linear space, where the six would need quadratic space or more. `Reference` lets a
+pattern contain itself, and `Distinct` compares items with earlier ones; both go beyond regular languages. `Anchor`,
 `Lookahead` and `Lookbehind` are conditions that match no character: they come from patterns that people write, and
 `automata/dfa/` eliminates them before an automaton is built. `str(node)` is the same language as a Python `re` pattern,
 where there is one. Lone surrogates are not characters: no node matches one, and no UTF-8 text has one.
@@ -25,9 +25,15 @@ from structured.regex.character_sets import (
 )
 from structured.regex.printing import Composite, Pieces, escape, excerpt, quantifier, range_text
 
-BoundaryKind = TypingLiteral["start", "end", "word", "within", "opening"]
+AnchorKind = TypingLiteral["start", "end", "word_boundary", "not_word_boundary", "string_start"]
 
-_BOUNDARIES = {"start": r"\A", "end": r"\Z", "word": r"\b", "within": r"\B", "opening": r'(?<=(?<!\\)")'}
+_ANCHORS = {
+    "start": r"\A",
+    "end": r"\Z",
+    "word_boundary": r"\b",
+    "not_word_boundary": r"\B",
+    "string_start": r'(?<=(?<!\\)")',
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,16 +141,16 @@ class Unlike:
 class ObjectMembers(Composite):
     """One or more of its members, in their order, with the separator between any two that are written.
 
-    `members` are pairs of a pattern and whether it must be written; `rest` may follow them any number of times. Every
-    member begins with a quotation mark, and the text after the last one does not, which keeps the printed pattern
+    `members` are pairs of a pattern and whether it must be written; `other_member` may follow them any number of times.
+    Every member begins with a quotation mark, and the text after the last one does not, which keeps the printed pattern
     linear. Where they are not `in_order`, they are a permutation phrase (Cameron, "Extending context-free grammars with
-    permutation phrases", 1993): each is written at most once, anywhere, with any number of `rest` between them. No text
-    matches two members.
+    permutation phrases", 1993): each is written at most once, anywhere, with any number of `other_member` among them.
+    No text matches two members.
     """
 
     members: "tuple[tuple[Pattern, bool], ...]"
     separator: "Pattern"
-    rest: "Pattern | None" = None
+    other_member: "Pattern | None" = None
     in_order: bool = True
 
     def pieces(self) -> Pieces:
@@ -156,8 +162,8 @@ class ObjectMembers(Composite):
         for member, required in self.members:
             written = *_grouped(member), *between
             shown += written if required else ("(?:", *written, ")?")
-        if self.rest is not None:
-            shown += ("(?:", *_grouped(self.rest), *between, ")*")
+        if self.other_member is not None:
+            shown += ("(?:", *_grouped(self.other_member), *between, ")*")
         return tuple(shown)
 
 
@@ -166,7 +172,7 @@ class Distinct(Composite):
     """`least` to `most` texts of an item, at least one and no two the same, with the separator between any two.
 
     No text of the item is empty, and there are at least `least` texts. If `least` is more than 1, `lengths` has the
-    lengths in bytes of the `least` shortest ones, in order. `many` says that no text can use all of them up.
+    lengths in bytes of the `least` shortest ones, in order. `is_inexhaustible` says that no text can use all up.
     """
 
     item: "Pattern"
@@ -174,7 +180,7 @@ class Distinct(Composite):
     least: int
     most: int | None
     lengths: tuple[int, ...]
-    many: bool
+    is_inexhaustible: bool
 
     def pieces(self) -> Pieces:
         """Return a description: no regular expression requires any number of texts to differ."""
@@ -182,17 +188,17 @@ class Distinct(Composite):
 
 
 @dataclass(frozen=True, slots=True)
-class Boundary:
-    """A position: the `start` or `end` of the text, where a `word` begins or ends, or `within` a word or between words.
+class Anchor:
+    r"""A condition on a position: `\A`, `\Z`, `\b` or `\B`, or the start of a text in a JSON string, after its quote.
 
-    `opening` is the start of a text in a JSON string, after the quotation mark. Words consist of `word_characters`.
+    Words consist of `word_characters`.
     """
 
-    kind: BoundaryKind
+    kind: AnchorKind
     word_characters: tuple[Range, ...] = ()
 
     def __str__(self) -> str:
-        return _BOUNDARIES[self.kind]
+        return _ANCHORS[self.kind]
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +226,7 @@ class Lookbehind(Composite):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Scan(Composite):
+class AutomatonPattern(Composite):
     """The inside of a JSON string of at most `most` characters that a deterministic automaton accepts.
 
     `arcs[state]` are triples of the first and the last character and the successor; the text may end in the `accepting`
@@ -289,14 +295,14 @@ Pattern = (
     | Unlike
     | ObjectMembers
     | Distinct
-    | Boundary
+    | Anchor
     | Lookahead
     | Lookbehind
-    | Scan
+    | AutomatonPattern
     | Quotation
 )
 
-Assertion = Boundary | Lookahead | Lookbehind
+Assertion = Anchor | Lookahead | Lookbehind
 """A node that matches no character."""
 
 EMPTY = Literal("")

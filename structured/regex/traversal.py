@@ -32,53 +32,53 @@ def right_linear(
     state is a definition (Chomsky's type 3); the length of a regular expression can grow fourfold with each.
     """
     arcs_by_state: dict[State, dict[State, list[Pattern]]] = {}
-    before: dict[State, set[State]] = {}
-    open_ends = [start]
-    while open_ends:
-        state = open_ends.pop()
+    sources: dict[State, set[State]] = {}
+    pending = [start]
+    while pending:
+        state = pending.pop()
         if state not in arcs_by_state:
             arcs_by_state[state] = {}
             for pattern, target in arcs(state):
                 arcs_by_state[state].setdefault(target, []).append(pattern)
-                before.setdefault(target, set()).add(state)
-            open_ends += arcs_by_state[state]
+                sources.setdefault(target, set()).add(state)
+            pending += arcs_by_state[state]
     accepting = {state for state in arcs_by_state if accepts(state)}
     live = set(accepting)
-    border = accepting
-    while border:
-        border = {source for state in border for source in before.get(state, ())} - live
-        live |= border
+    frontier = accepting
+    while frontier:
+        frontier = {source for state in frontier for source in sources.get(state, ())} - live
+        live |= frontier
     if start not in live:
         return None
     definitions: dict[str, Pattern] = {}
-    rest: dict[State, Pattern] = {
+    suffixes: dict[State, Pattern] = {
         state: EMPTY if live.isdisjoint(arcs_by_state[state]) else Reference(str(number), definitions)
         for number, state in enumerate(arcs_by_state)
         if state in live
     }
-    for state, reference in rest.items():
+    for state, reference in suffixes.items():
         if isinstance(reference, Reference):
             options: list[Pattern] = [EMPTY] if state in accepting else []
             for target, patterns in arcs_by_state[state].items():
                 if target in live:
-                    options.append(concat(alternation(*patterns), rest[target]))
+                    options.append(concat(alternation(*patterns), suffixes[target]))
             definitions[reference.name] = alternation(*options)
-    return rest[start]
+    return suffixes[start]
 
 
-def nodes_of(pattern: Pattern, below: Callable[[Pattern], Iterable[Pattern]] | None = None) -> list[Pattern]:
+def nodes_of(pattern: Pattern, parts: Callable[[Pattern], Iterable[Pattern]] | None = None) -> list[Pattern]:
     """Return a pattern and every node below it, also through references, each once.
 
-    `below` returns the nodes directly below a node; by default, these are all its parts.
+    `parts` returns the nodes directly below a node; by default, these are all its parts.
     """
-    below = parts_of if below is None else below
+    parts = parts_of if parts is None else parts
     nodes: dict[int, Pattern] = {}
-    open_ends = [pattern]
-    while open_ends:
-        node = open_ends.pop()
+    pending = [pattern]
+    while pending:
+        node = pending.pop()
         if id(node) not in nodes:
             nodes[id(node)] = node
-            open_ends.extend(below(node))
+            pending.extend(parts(node))
     return list(nodes.values())
 
 
@@ -94,34 +94,39 @@ def productive_nodes(pattern: Pattern, barren: AbstractSet[int] = frozenset()) -
     while count < len(productive):
         count = len(productive)
         for node in nodes:
-            if id(node) not in productive and _ends(node, lambda part: id(part) in productive):
+            if id(node) not in productive and _is_productive(node, lambda part: id(part) in productive):
                 productive.add(id(node))
     return productive
 
 
-Endings = dict[int, tuple[Pattern, bool]]
-"""The results of `ends_alone`, with their nodes, by identity."""
+ReferenceFreeMatches = dict[int, tuple[Pattern, bool]]
+"""The results of `matches_without_references`, with their nodes, by identity."""
 
 
 @deep
-def ends_alone(pattern: Pattern, answers: Endings) -> bool:
+def matches_without_references(pattern: Pattern, answers: ReferenceFreeMatches) -> bool:
     """Tell whether some text matches a pattern without using its references; the answer is kept."""
     if id(pattern) not in answers:
-        ends = not isinstance(pattern, Reference) and _ends(pattern, lambda part: ends_alone(part, answers))
-        answers[id(pattern)] = pattern, ends
+        is_productive = not isinstance(pattern, Reference) and _is_productive(
+            pattern, lambda part: matches_without_references(part, answers)
+        )
+        answers[id(pattern)] = pattern, is_productive
     return answers[id(pattern)][1]
 
 
-def _ends(node: Pattern, is_productive: Callable[[Pattern], bool]) -> bool:
+def _is_productive(node: Pattern, is_productive: Callable[[Pattern], bool]) -> bool:
+    """Tell whether some text matches a node, by an answer for each of its parts."""
     match node:
         case Alternation(options):
             return any(map(is_productive, options))
         case Iteration(_, 0):
             return True
-        case ObjectMembers(members, separator, rest):
+        case ObjectMembers(members, separator, other_member):
             written = [member for member, required in members if required]
             if not written:
-                return any(map(is_productive, [member for member, _ in members] + ([rest] if rest else [])))
+                return any(
+                    map(is_productive, [member for member, _ in members] + ([other_member] if other_member else []))
+                )
             return (len(written) == 1 or is_productive(separator)) and all(map(is_productive, written))
     return all(map(is_productive, parts_of(node)))
 
@@ -141,7 +146,7 @@ def parts_of(node: Pattern) -> tuple[Pattern, ...]:
             return (node.target,)
         case Lookahead(inside) | Lookbehind(inside):
             return (inside,)
-        case ObjectMembers(members, separator, rest):
-            return (*(member for member, _ in members), separator, *([] if rest is None else [rest]))
+        case ObjectMembers(members, separator, other_member):
+            return (*(member for member, _ in members), separator, *([] if other_member is None else [other_member]))
         case _:
             return ()

@@ -29,7 +29,7 @@ from structured.automata.dfa import (
 from structured.automata.dfa.alphabet import refinement
 from structured.automata.dfa.minimisation import live_blocks
 from structured.errors import PatternError
-from structured.regex import Pattern, Scan, concat, literal, optional, words
+from structured.regex import AutomatonPattern, Pattern, concat, literal, optional, words
 from structured.regex.character_classes import ECMA, ECMA_SPACE, WORD, unicode_digits
 from structured.regex.character_sets import complement
 from structured.regex.json_strings import escaped
@@ -220,7 +220,7 @@ def test_a_scan_reads_a_json_string(regex: str, most: int | None, texts: list[st
     fewest, longest = fewest_characters(automaton), most_characters(automaton)
     if most is not None and fewest > most:
         return
-    scan = Scan(automaton.arcs, automaton.accepting, most, (escaped(pattern(regex)),))
+    scan = AutomatonPattern(automaton.arcs, automaton.accepting, most, (escaped(pattern(regex)),))
     node = concat(literal('"'), scan, literal('"'))
     machine = RegularAutomaton(node)
     for text in texts:

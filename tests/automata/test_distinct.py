@@ -18,7 +18,7 @@ from structured.automata.byte_automaton import ROW_COMPLETE
 from structured.automata.combination import InSequence, OneOf, combined
 from structured.automata.product import product
 from structured.errors import PatternError
-from structured.json_schema.strings.strings import embedded
+from structured.json_schema.strings.strings import inside_json_string
 from structured.output_types.answer_sizes import most_bytes
 from structured.regex import Distinct, Pattern, alternation, chars, concat, literal, repeat, without_bytes, words
 
@@ -28,7 +28,9 @@ TEXTS = st.lists(st.text("ab", min_size=1, max_size=3), min_size=3, max_size=7, 
 def among(texts: list[str], least: int, most: int | None) -> Pattern:
     """Return bracketed sequences of some of the texts, no two the same, `,` between them."""
     lengths = tuple(sorted(map(len, texts)))[:least]
-    return concat(literal("["), Distinct(words(texts), literal(","), least, most, lengths, many=False), literal("]"))
+    return concat(
+        literal("["), Distinct(words(texts), literal(","), least, most, lengths, is_inexhaustible=False), literal("]")
+    )
 
 
 @settings(max_examples=examples(100))
@@ -75,7 +77,7 @@ OPEN = repeat(alternation(chars("abc"), words(["é", "ü"])), 1, None)
 @given(randoms())
 def test_random_texts_of_open_items_differ(rng: random.Random) -> None:
     """Also where some of them go on after others have ended, as numbers do."""
-    pattern = concat(Distinct(OPEN, literal("|"), 1, None, (), many=True), literal("."))
+    pattern = concat(Distinct(OPEN, literal("|"), 1, None, (), is_inexhaustible=True), literal("."))
     text = random_text(RegularAutomaton(pattern), rng)
     items = text[:-1].split("|")
     assert len({*items}) == len(items)
@@ -93,7 +95,9 @@ def test_one_set_of_items_is_one_state() -> None:
 def test_items_inside_of_items_are_told_apart() -> None:
     """The state of an item is one of the same machine, and so items may consist of such again."""
     inner = among(["a", "b"], 1, None)
-    automaton = RegularAutomaton(concat(Distinct(inner, literal(";"), 1, None, (), many=False), literal(".")))
+    automaton = RegularAutomaton(
+        concat(Distinct(inner, literal(";"), 1, None, (), is_inexhaustible=False), literal("."))
+    )
     for text, is_right in (("[a];[b].", True), ("[a];[a].", False), ("[a,b];[b,a];[a].", True), ("[a,a].", False)):
         assert accepted(automaton, text.encode()) == is_right
     every = b"[a];[b];[a,b];[b,a]"
@@ -109,11 +113,11 @@ def test_what_a_pattern_with_different_items_can_be_used_for() -> None:
     assert str(pattern) == r"\[(?&2 to 2 different a|b|abc)\]"
     assert without_bytes(pattern, frozenset(b"x")) is pattern
     with pytest.raises(PatternError, match="may be empty"):
-        RegularAutomaton(Distinct(repeat(chars("a"), 0, 2), literal(","), 1, None, (), many=False))
+        RegularAutomaton(Distinct(repeat(chars("a"), 0, 2), literal(","), 1, None, (), is_inexhaustible=False))
     with pytest.raises(PatternError, match="some of their bytes cannot be written"):
         without_bytes(pattern, frozenset(b"c"))
     with pytest.raises(PatternError, match="in JSON inside a string"):
-        embedded(pattern)
+        inside_json_string(pattern)
     only_a = without_bytes(among(["a", "b"], 1, None), frozenset(b"b"))
     assert only_a is not None
     assert [accepted(RegularAutomaton(only_a), text) for text in (b"[a]", b"[a,a]", b"[b]")] == [True, False, False]

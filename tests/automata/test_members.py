@@ -55,7 +55,7 @@ def test_members_agree_with_the_printed_pattern(pattern: Pattern, rng: random.Ra
 
 def orders(pattern: ObjectMembers) -> Pattern:
     """Return members in any order as a choice of all orders, each written out."""
-    rest = () if pattern.rest is None else (pattern.rest,)
+    rest = () if pattern.other_member is None else (pattern.other_member,)
     more = repeat(concat(pattern.separator, *rest), 0, None) if rest else literal("")
     required = {index for index, (_, is_required) in enumerate(pattern.members) if is_required}
     numbers = range(len(pattern.members))

@@ -22,7 +22,7 @@ from structured.automata.quotations import MAX_ENTRIES, IndexedDocument
 from structured.errors import PatternError
 from structured.index.index import Index
 from structured.index.masks import unpack
-from structured.json_schema.strings.strings import embedded
+from structured.json_schema.strings.strings import inside_json_string
 from structured.regex import Pattern, alternation, concat, literal, repeat, without_bytes, words
 from structured.regex.character_classes import PYTHON
 from structured.regex.regex_parser import regex_to_pattern
@@ -311,7 +311,7 @@ def test_json_inside_a_string_cannot_quote() -> None:
     quotation = IndexedDocument("one two").quotation()
     assert quotation is not None
     with pytest.raises(PatternError, match="in JSON inside a string is unsupported"):
-        embedded(concat(literal('"'), quotation, literal('"')))
+        inside_json_string(concat(literal('"'), quotation, literal('"')))
 
 
 def test_a_rule_may_not_have_too_many_states() -> None:

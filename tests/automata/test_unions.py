@@ -76,7 +76,7 @@ def test_items_that_differ_beside_others_that_are_joined() -> None:
     """A state with as many frames as follow an item may still have others: none of their tokens is lost."""
     blank, digit = repeat(chars(" "), 0, None), chars("0123456789")
     item, comma, end = repeat(digit, 1, None), concat(blank, literal(","), blank), concat(blank, literal("]"))
-    different = concat(literal("["), Distinct(item, comma, 1, 3, (), many=True), end, chars("xw"))
+    different = concat(literal("["), Distinct(item, comma, 1, 3, (), is_inexhaustible=True), end, chars("xw"))
     kinds = [concat(literal("["), item, repeat(concat(comma, item), 0, None), end, chars(two)) for two in ("yz", "uv")]
     more = [concat(kind, literal(str(number))) for number, kind in enumerate(kinds * 3)]
     tokens = (*(bytes([byte]) for byte in range(128)), b"[1,1]y", b"[1]y2", b"[1,2,3,4", b"[1]x", b"1]u", b",1,1", None)

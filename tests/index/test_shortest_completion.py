@@ -19,7 +19,7 @@ from structured.index import mask_loops
 from structured.index.guide import Guide
 from structured.index.index import Index
 from structured.index.shortest_completion import Completions, SearchLimits
-from structured.regex import Pattern, Reference, Scan, alternation, chars, concat, literal, optional, repeat
+from structured.regex import AutomatonPattern, Pattern, Reference, alternation, chars, concat, literal, optional, repeat
 from structured.vocabulary import Vocabulary
 from structured.vocabulary.trie import Trie
 
@@ -97,8 +97,8 @@ def test_a_longer_text_may_take_fewer_tokens(vocabulary: Vocabulary) -> None:
 
 def test_a_byte_that_is_worth_more_than_one(vocabulary: Vocabulary) -> None:
     """Beside `aaa`, an `a` spares the other string an emoji of four bytes; the shortest text ran on past its end."""
-    fixed = Scan((((97, 97, 1),), ((97, 97, 2),), ((97, 97, 3),), ()), frozenset({3}), None)
-    other = Scan((((97, 97, 1), (0x1F642, 0x1F642, 2)), ((97, 97, 2),), ()), frozenset({2}), None)
+    fixed = AutomatonPattern((((97, 97, 1),), ((97, 97, 2),), ((97, 97, 3),), ()), frozenset({3}), None)
+    other = AutomatonPattern((((97, 97, 1), (0x1F642, 0x1F642, 2)), ((97, 97, 2),), ()), frozenset({2}), None)
     index = Index(RegularAutomaton(concat(literal('"'), alternation(fixed, other), literal('"'))), vocabulary)
     start = index.automaton.start
     assert index.shortest_completion(start) == brute_shortest_completion(index, start)

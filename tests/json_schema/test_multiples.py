@@ -21,7 +21,7 @@ from structured.automata import DEAD, RegularAutomaton
 from structured.errors import SchemaError, UnsatisfiableError
 from structured.index.index import Index
 from structured.index.masks import unpack
-from structured.json_schema.document.location import MadeSchema, Reading
+from structured.json_schema.document.location import InternalSchema, Reading
 from structured.json_schema.numbers.multiples import is_multiple
 from structured.json_schema.schema_compiler import schema_to_pattern
 from structured.models import ScriptedModel
@@ -134,7 +134,7 @@ def complements(draw):
             },
         )
     )
-    return MadeSchema(schema)
+    return InternalSchema(schema)
 
 
 @pytest.mark.thorough
@@ -222,15 +222,15 @@ def test_the_rules_by_example(schema, valid, invalid):
         {"type": "number", "multipleOf": 7, "minimum": 1, "maximum": 6},
         {"type": "integer", "multipleOf": 2.5, "minimum": 1, "maximum": 4},
         {"type": "number", "multipleOf": 0.1, "exclusiveMinimum": 0.1, "exclusiveMaximum": 0.2},
-        MadeSchema({"type": "integer", "not integer": True}),
-        MadeSchema({"type": "integer", "minimum": 1, "maximum": 2, "not enum": [1, 2]}),
-        MadeSchema({"type": "number", "multipleOf": 4, "not multipleOf": 2}),
+        InternalSchema({"type": "integer", "not integer": True}),
+        InternalSchema({"type": "integer", "minimum": 1, "maximum": 2, "not enum": [1, 2]}),
+        InternalSchema({"type": "number", "multipleOf": 4, "not multipleOf": 2}),
     ],
 )
 @pytest.mark.parametrize("reading", Reading)
 def test_rules_that_exclude_each_other_are_told(schema, reading):
     """No number is left."""
-    if reading is Reading.SPECIFICATION or not isinstance(schema, MadeSchema):
+    if reading is Reading.SPECIFICATION or not isinstance(schema, InternalSchema):
         with pytest.raises(UnsatisfiableError):
             schema_to_pattern(schema, reading=reading)
 

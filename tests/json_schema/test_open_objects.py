@@ -19,7 +19,7 @@ from structured import JsonSchema
 from structured.automata import RegularAutomaton
 from structured.automata.dfa import Intersection, PatternLanguage, explore
 from structured.errors import SchemaError, UnsatisfiableError
-from structured.json_schema.document.equality import shared
+from structured.json_schema.document.equality import with_shared_objects
 from structured.json_schema.document.location import Reading
 from structured.json_schema.logic.property_names import exclude_each_other
 from structured.json_schema.schema_compiler import compiled, schema_to_pattern
@@ -106,7 +106,7 @@ def objects_in(value: Any) -> list[dict[str, Any]]:
 @given(JSON)
 def test_equal_objects_are_shared_and_others_are_not(value: Any) -> None:
     """Spelled in the same way, that is: 1 and 1.0 are told apart. Where `$id` names a place, nothing is shared."""
-    one = shared(value)
+    one = with_shared_objects(value)
     assert json.dumps(one) == json.dumps(value)
     by_text: dict[str, set[int]] = {}
     for found in objects_in(one):

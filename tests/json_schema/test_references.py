@@ -263,6 +263,15 @@ def test_first_items_of_a_later_draft_are_no_rule() -> None:
     assert accepted(schema, *values, draft=SchemaDraft.DRAFT_2020_12) == [["x"], ["x", 1]]
 
 
+def test_first_items_of_a_later_draft_are_no_rule_where_items_are_denied() -> None:
+    """The first item was taken for one of `prefixItems`, and so could not be the one that fails `items`."""
+    items = {"type": "array", "prefixItems": [{}], "items": {"type": "integer"}}
+    schema = {"type": "array", "not": items}
+    values = ["x"], [1, "x"], [1]
+    assert accepted(schema, *values, draft=SchemaDraft.DRAFT_7) == [["x"], [1, "x"]]
+    assert accepted(schema, *values, draft=SchemaDraft.DRAFT_2020_12) == [[1, "x"]]
+
+
 def test_references_of_other_drafts_are_refused() -> None:
     """Rather than ignored: whoever wrote them meant something."""
     for keyword, draft in (("$recursiveRef", SchemaDraft.DRAFT_2020_12), ("$dynamicRef", SchemaDraft.DRAFT_2019_09)):

@@ -31,6 +31,14 @@ class Plain(BaseModel):
     name: str
 
 
+class Empty(BaseModel):
+    size: Annotated[int, Field(ge=5, le=3)] = 4
+
+
+class EmptyAndRefused(Empty):
+    total: Refused = None
+
+
 class Deep(BaseModel):
     name: str = Field(validation_alias=AliasPath("names", 0))
 
@@ -175,6 +183,26 @@ def test_the_unsatisfiable_is_refused(schema, keyword):
 
 
 @pytest.mark.parametrize(
+    ("schema", "message"),
+    [
+        (
+            {"type": "string", "allOf": [{"minLength": 1}, {"minLength": 5}, {"maxLength": 3}]},
+            "no value has at least 5 and at most 3 characters (at #/allOf/1, keyword 'minLength')",
+        ),
+        (
+            {"type": "array", "items": {}, "minItems": 1, "allOf": [{"minItems": 1 << 31}]},
+            "no value has 2,147,483,648 items (at #/allOf/0, keyword 'minItems')",
+        ),
+    ],
+)
+def test_limits_without_a_length_between_them_are_named_with_their_unit_and_place(schema, message):
+    """The first schema with a lower limit was named, whatever its limit, and items were called a length or a text."""
+    with pytest.raises(UnsatisfiableError) as caught:
+        schema_to_pattern(schema, reading=Reading.SPECIFICATION)
+    assert str(caught.value) == f"Unsatisfiable: {message}. Let some value be valid."
+
+
+@pytest.mark.parametrize(
     ("output_type", "message"),
     [
         (
@@ -228,6 +256,24 @@ def test_messages_say_what_where_and_what_to_do(output_type, message):
     with pytest.raises(SchemaError) as caught:
         to_regex(output_type)
     assert str(caught.value) == message
+
+
+def test_what_only_missing_properties_satisfy_is_not_called_unsatisfiable():
+    """A type without extra properties was said to need some, also where its other properties are refused."""
+    problem = "no integer is at least 5 and at most 3, unless optional properties are left out"
+    with pytest.raises(SchemaError) as caught:
+        to_regex(Empty)
+    assert str(caught.value) == (
+        f"{problem} (at #/properties/size, keyword 'maximum'). Allow that, with "
+        'layout=JsonLayout(optional_properties="omittable"), or let some value be valid.'
+    )
+    assert not isinstance(caught.value, UnsatisfiableError)
+    with pytest.raises(SchemaError) as caught:
+        to_regex(EmptyAndRefused)
+    assert str(caught.value) == (
+        f"{problem}; but then: No format says what import_string accepts (at #/properties/total, keyword 'function'). "
+        "Use str or a type without that check: whether it holds is known only when it is run."
+    )
 
 
 def refusal_cases():

@@ -116,6 +116,22 @@ def test_keys_in_any_order(schema: dict[str, Any], instances: list[Any]) -> None
             assert known == texts
 
 
+def test_branches_that_a_property_tells_apart_keep_any_order() -> None:
+    """Where all branches are closed, another one is failed by a property; it was required in the schema's order."""
+
+    def closed(name: str) -> dict[str, Any]:
+        properties: dict[str, Any] = {name: {"type": "string"}, "severity": {}}
+        return {"type": "object", "properties": properties, "additionalProperties": False}
+
+    branches = {"oneOf": [closed(name) for name in ("path", "source", "text")]}
+    for schema in (branches, {"allOf": [branches, {"properties": {"severity": {"type": "integer"}}}]}):
+        automaton = RegularAutomaton(compiled(schema, key_order="any"))
+        for text in ('{"path": "x", "severity": 1}', '{"severity": 1, "path": "x"}', '{"severity": 1, "text": "x"}'):
+            assert accepts(automaton, text), text
+        for text in ("{}", '{"severity": 1}', '{"path": "x", "text": "x"}', '{"path": "x", "path": "x"}'):
+            assert not accepts(automaton, text), text
+
+
 @pytest.mark.thorough
 @given(values(), st.integers(0, 4))
 def test_any_value_is_any_value(value: Any, indent: int) -> None:

@@ -167,8 +167,8 @@ def test_objects_and_arrays_have_one_order_of_their_keys(schema: Any, arrays: li
     compilation = Compilation(schema, read_whitespace("any"), Reading.SPECIFICATION, key_order="any")
     automaton = RegularAutomaton(compiled(compilation))
     names = (
-        compilation.canonical.canonical_form.names
-        if compilation.canonical and compilation.canonical.canonical_form
+        compilation.canonical_compilation.canonical_form.names
+        if compilation.canonical_compilation and compilation.canonical_compilation.canonical_form
         else {}
     )
     for array in arrays:

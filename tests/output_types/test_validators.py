@@ -122,6 +122,6 @@ def test_a_part_of_a_schema_has_a_pattern_of_its_own():
     """References are followed from the root, and places are told from there."""
     schema = resolve_type(list[Adult]).schema
     root = Subschema(schema, Location(Compilation(schema, read_whitespace("spaced"), Reading.TYPE)))
-    assert str(part_to_pattern(root.below("items"))) == to_regex(Adult)
-    age = root.below("$defs", "Adult", "properties", "age")
+    assert str(part_to_pattern(root.subschema("items"))) == to_regex(Adult)
+    age = root.subschema("$defs", "Adult", "properties", "age")
     assert part_to_pattern(age) == schema_to_pattern(resolve_type(int).schema)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from structured.regex import (
     Alternation,
+    AutomatonPattern,
     CharSet,
     Concat,
     Iteration,
@@ -16,7 +17,6 @@ from structured.regex import (
     ObjectMembers,
     Pattern,
     Reference,
-    Scan,
     Unlike,
     Words,
     alternation,
@@ -113,7 +113,7 @@ def sample(pattern: Pattern, rng: random.Random) -> str:  # noqa: C901  one case
             return next(text for text in tried if text not in pattern.texts)
         case ObjectMembers():
             return _sample_members(pattern, rng)
-        case Scan():
+        case AutomatonPattern():
             return _sample_scan(pattern, rng)
     raise TypeError(f"{pattern!r} matches no text of its own")
 
@@ -125,14 +125,14 @@ def _sample_members(pattern: ObjectMembers, rng: random.Random) -> str:
     written: list[Pattern] = []
     while not written:
         written = [member for member, required in pattern.members if required or rng.random() < 0.5]
-        written += [pattern.rest] * rng.randint(0, 2) if pattern.rest else []
+        written += [pattern.other_member] * rng.randint(0, 2) if pattern.other_member else []
     if not pattern.in_order:
         rng.shuffle(written)
     texts = [sample(member, rng) for member in written]
     return texts[0] + "".join(sample(pattern.separator, rng) + text for text in texts[1:])
 
 
-def _sample_scan(pattern: Scan, rng: random.Random) -> str:
+def _sample_scan(pattern: AutomatonPattern, rng: random.Random) -> str:
     """Walk the automaton at random, home by the shortest way after a few characters."""
     left = dict.fromkeys(pattern.accepting, 0)
     while len(left) < len(pattern.arcs):

@@ -9,10 +9,10 @@ from random_patterns import CHARACTERS, FEW_CHARACTERS, char_sets, patterns
 
 from structured.automata import DEAD, RegularAutomaton
 from structured.regex import (
+    AutomatonPattern,
     ObjectMembers,
     Pattern,
     Reference,
-    Scan,
     Unlike,
     alternation,
     chars,
@@ -56,7 +56,7 @@ def vocabularies(draw: st.DrawFn) -> Vocabulary:
 
 
 @st.composite
-def scans(draw: st.DrawFn) -> Scan:
+def scans(draw: st.DrawFn) -> AutomatonPattern:
     """Return the insides of JSON strings that small automata accept."""
     count = draw(st.integers(1, 3))
     arcs: list[tuple[tuple[int, int, int], ...]] = []
@@ -70,7 +70,7 @@ def scans(draw: st.DrawFn) -> Scan:
                 (0x20000, draw(st.sampled_from([0x3FFFF, 0x40000, 0x10FFFF])), draw(st.integers(0, count - 1))),
             )
     accepting = draw(st.frozensets(st.integers(0, count - 1))) | {count - 1}
-    return Scan(tuple(arcs), accepting, draw(st.none() | st.integers(count - 1, count + 2)))
+    return AutomatonPattern(tuple(arcs), accepting, draw(st.none() | st.integers(count - 1, count + 2)))
 
 
 @cache

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structured.regex.character_sets import Range
-from structured.regex.syntax import ANY_CHARACTER, Boundary, CharSet, Literal, Pattern, Scan, Words
+from structured.regex.syntax import ANY_CHARACTER, Anchor, AutomatonPattern, CharSet, Literal, Pattern, Words
 from structured.regex.traversal import nodes_of
 
 Step = tuple[int, int, int]
@@ -151,9 +151,9 @@ def _sets_of(node: Pattern) -> Iterable[tuple[Range, ...]]:
             return [((ord(character), ord(character)),) for character in set().union(*texts)]
         case CharSet(ranges):
             return [ranges]
-        case Boundary(_, word_characters):
+        case Anchor(_, word_characters):
             return [word_characters]
-        case Scan(arcs):
+        case AutomatonPattern(arcs):
             return {ranges for row in arcs for ranges in ranges_by_state(row).values()}
     return ()
 

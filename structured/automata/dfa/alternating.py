@@ -21,7 +21,8 @@ from structured.regex.syntax import (
     ANY_CHARACTER,
     ANY_TEXT,
     Alternation,
-    Boundary,
+    Anchor,
+    AutomatonPattern,
     CharSet,
     Concat,
     Iteration,
@@ -30,7 +31,6 @@ from structured.regex.syntax import (
     Lookbehind,
     Pattern,
     Reference,
-    Scan,
     Words,
 )
 from structured.regex.traversal import parts_of
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 class _Scanning:
     """An automaton in a state, and the characters that it may still read."""
 
-    scan: Scan
+    scan: AutomatonPattern
     state: int
     left: int | None
 
@@ -83,9 +83,9 @@ def _sought_behind(pattern: Pattern) -> Iterator[tuple[_Sought, Pattern]]:
             continue
         seen.add(id(node))
         match node:
-            case Boundary("start"):
+            case Anchor("start"):
                 yield (), ANY_CHARACTER
-            case Boundary("word" | "within", ranges):
+            case Anchor("word_boundary" | "not_word_boundary", ranges):
                 yield ranges, CharSet(ranges)
             case Lookbehind(sought):
                 yield id(sought), sought
@@ -206,11 +206,11 @@ class PatternLanguage:
                 return self._repeated(node, rest)
             case Reference():  # a last part ends there; others lead to more and more states
                 return [(None, self.push(node.target, rest), none)]
-            case Scan():
+            case AutomatonPattern():
                 return self._scanned(node, 0, node.most, rest)
             case _Scanning(scan, state, left):
                 return self._scanned(scan, state, left, rest)
-            case Boundary():
+            case Anchor():
                 return self._bounded(node, rest, before)
             case Lookahead(pattern, negated):
                 language, state = self._looked(pattern, before)
@@ -230,7 +230,7 @@ class PatternLanguage:
         ways: list[_Way] = [(None, self.push(node.item, after), frozenset())]
         return ways if node.minimum > 0 else [*ways, (None, rest, frozenset())]
 
-    def _scanned(self, scan: Scan, state: int, left: int | None, rest: int) -> list[_Way]:
+    def _scanned(self, scan: AutomatonPattern, state: int, left: int | None, rest: int) -> list[_Way]:
         ways: list[_Way] = []
         if state in scan.accepting:
             ways.append((None, rest, frozenset()))
@@ -243,7 +243,7 @@ class PatternLanguage:
             ways.append((self.alphabet.block(ranges), self.push(after, rest), frozenset()))
         return ways
 
-    def _bounded(self, node: Boundary, rest: int, before: _Before) -> list[_Way]:
+    def _bounded(self, node: Anchor, rest: int, before: _Before) -> list[_Way]:
         if node.kind == "start":
             return [(None, rest, held) for held in self._held_behind((), before, negated=True)]
         if node.kind == "end":
@@ -252,7 +252,7 @@ class PatternLanguage:
         word = self._made(node.word_characters, lambda: CharSet(node.word_characters))
         language, state = self._looked(word, before)
         is_behind_word = any(True for _ in self._held_behind(node.word_characters, before, negated=False))
-        return [(None, rest, frozenset({(language, state, is_behind_word != (node.kind == "word"))}))]
+        return [(None, rest, frozenset({(language, state, is_behind_word != (node.kind == "word_boundary"))}))]
 
     def _held_behind(self, key: "_Sought", before: _Before, *, negated: bool) -> Iterator[frozenset[_Obligation]]:
         """Yield the obligations under which what is looked for behind is there; or, `negated`, is not."""

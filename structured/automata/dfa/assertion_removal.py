@@ -12,8 +12,8 @@ from structured.errors import PatternError
 from structured.errors.recursion import deep
 from structured.regex.syntax import (
     Alternation,
+    Anchor,
     Assertion,
-    Boundary,
     Concat,
     Lookahead,
     Lookbehind,
@@ -69,7 +69,7 @@ def _holds(part: Pattern, *, is_end: bool) -> bool:
         return False
     looks_out = Lookahead if is_end else Lookbehind
     inside = [node for node in nodes_of(part) if isinstance(node, Assertion)]
-    if not all(isinstance(node, looks_out) or node == Boundary("end" if is_end else "start") for node in inside):
+    if not all(isinstance(node, looks_out) or node == Anchor("end" if is_end else "start") for node in inside):
         return False
     language = PatternLanguage(part)
     return language.accepts(language.start)

@@ -10,12 +10,12 @@ from structured.automata.dfa.alphabet import Alphabet, Step
 from structured.regex.syntax import (
     EMPTY,
     Alternation,
+    AutomatonPattern,
     CharSet,
     Concat,
     Iteration,
     Literal,
     Pattern,
-    Scan,
     Words,
     alternation,
     char_set,
@@ -67,11 +67,11 @@ def longest_paths(targets: dict[int, set[int]]) -> dict[int, int]:
     return longest
 
 
-def _targets(automaton: Automaton | Scan) -> list[set[int]]:
+def _targets(automaton: Automaton | AutomatonPattern) -> list[set[int]]:
     return [{target for _, _, target in arcs} for arcs in automaton.arcs]
 
 
-def fewest_characters(automaton: Automaton | Scan) -> int:
+def fewest_characters(automaton: Automaton | AutomatonPattern) -> int:
     """Return the characters of the shortest text."""
     targets, level, count = _targets(automaton), {0}, 0
     met = set(level)
@@ -82,7 +82,7 @@ def fewest_characters(automaton: Automaton | Scan) -> int:
     return count
 
 
-def most_characters(automaton: Automaton | Scan) -> int | None:
+def most_characters(automaton: Automaton | AutomatonPattern) -> int | None:
     """Return the characters of the longest text; None if there is no longest."""
     return longest_paths(dict(enumerate(_targets(automaton)))).get(0)
 
@@ -105,7 +105,7 @@ def character_counts(pattern: Pattern) -> tuple[int, int | None]:
         case Alternation(options):
             fewest_of_all, most_of_all = zip(*map(character_counts, options), strict=True)
             return min(fewest_of_all), None if None in most_of_all else max(most_of_all)
-        case Scan():
+        case AutomatonPattern():
             return fewest_characters(pattern), pattern.most
     return 0, None
 

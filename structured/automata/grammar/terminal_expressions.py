@@ -17,8 +17,8 @@ from structured.regex.syntax import (
     ANY_CHARACTER,
     NOTHING,
     Alternation,
+    Anchor,
     Assertion,
-    Boundary,
     CharSet,
     Concat,
     Iteration,
@@ -86,7 +86,7 @@ class Expressions:
                 return self.loop(self._read(item), minimum, maximum, is_greedy=mode == "greedy")
             case Iteration(item, minimum, maximum):
                 return self.loop(self._read(item), minimum, maximum)
-            case Boundary(kind, word_characters):
+            case Anchor(kind, word_characters):
                 return self._boundary(kind, word_characters)
             case Lookahead(item, is_negated) | Look(item, False, is_negated):
                 return self.choice([]) if tree is NOTHING else self.look(self._read(item), is_negated=is_negated)
@@ -107,7 +107,7 @@ class Expressions:
     def _boundary(self, kind: str, word_characters: tuple[Range, ...]) -> int:
         if kind in ("start", "end"):
             return self.look(self.character(ANY_CHARACTER.ranges), is_negated=True, is_behind=kind == "start")
-        word, ends = self.character(word_characters), kind == "word"
+        word, ends = self.character(word_characters), kind == "word_boundary"
         inside = [self.look(word, is_behind=True), self.look(word, is_negated=ends)]
         outside = [self.look(word, is_negated=True, is_behind=True), self.look(word, is_negated=not ends)]
         return self.choice([self.concat(inside), self.concat(outside)])

@@ -31,11 +31,11 @@ def _plain(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-_NAMING = frozenset({"$anchor", "$dynamicAnchor", "$id", "$recursiveAnchor", "id"})
+_NAMING_KEYWORDS = frozenset({"$anchor", "$dynamicAnchor", "$id", "$recursiveAnchor", "id"})
 """Keywords that name a place: two schemas that hold one differ, even if they are equal."""
 
 
-def shared(document: Any) -> Any:
+def with_shared_objects(document: Any) -> Any:
     """Return a JSON value in which equal objects, with their keys in the same order, are one object in memory."""
     return _shared(document, {})[0] if isinstance(document, dict | list) else document
 
@@ -58,12 +58,12 @@ def _shared(value: Any, objects: dict[Hashable, dict[str, Any]]) -> tuple[Any, H
         return new, tuple(keys)
     names = tuple(value)
     result = dict(zip(names, new, strict=True))
-    if _NAMING.isdisjoint(result):
+    if _NAMING_KEYWORDS.isdisjoint(result):
         result = objects.setdefault((names, tuple(keys)), result)
     return result, id(result)
 
 
-MAX_ANYWHERE = 64
+MAX_NAMES_ANYWHERE = 64
 """The most names that an object may have without listing them; if there are more, it has none of them."""
 
 
@@ -72,20 +72,20 @@ class CanonicalForm:
     """The one spelling of each value, the same in every place and for every schema that allows the value.
 
     Properties are written in the order of `names`, followed by at most one property of another name. Every name that a
-    schema lists has to be in `names`; those that are missing are collected in `met`, in the order in which they occur.
-    An object may have properties of `names` that it does not list, unless there are more than `MAX_ANYWHERE` names.
+    schema lists has to be in `names`; the others are collected in `unplaced_names`, in the order in which they occur.
+    An object may have properties of `names` that it does not list, unless these are more than `MAX_NAMES_ANYWHERE`.
     """
 
     names: Mapping[str, int]
-    met: dict[str, None] = field(default_factory=dict)
+    unplaced_names: dict[str, None] = field(default_factory=dict)
 
     @property
     def written_anywhere(self) -> Iterable[str]:
         """The names that any object may have, unless it forbids them."""
-        return self.names if len(self.names) <= MAX_ANYWHERE else ()
+        return self.names if len(self.names) <= MAX_NAMES_ANYWHERE else ()
 
     def ordered(self, listed: Iterable[str]) -> list[str]:
         """Return the names of listed properties in canonical order, and note those that have no place yet."""
         names = list(listed)
-        self.met.update(dict.fromkeys(name for name in names if name not in self.names))
+        self.unplaced_names.update(dict.fromkeys(name for name in names if name not in self.names))
         return sorted(names, key=lambda name: self.names.get(name, len(self.names)))

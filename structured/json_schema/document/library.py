@@ -82,7 +82,7 @@ class Contents:
     embedded: list[Resource] = field(default_factory=list)
 
 
-class Located(NamedTuple):
+class ReferenceTarget(NamedTuple):
     """The target of a reference: a value, usually a schema, its path, and the resource that contains it."""
 
     schema: Any
@@ -114,7 +114,7 @@ class Library:
         self._draft = draft
         self._embedded: dict[tuple[int, Resource], Resource] = {}
         self._contents: dict[Resource, Contents] = {}
-        self._located: dict[tuple[Resource, str], Located] = {}
+        self._targets: dict[tuple[Resource, str], ReferenceTarget] = {}
         self._metaschemas: dict[str, Resource] = {}
         self._root = root
         self.start = Scope(self._document("", root))
@@ -129,17 +129,17 @@ class Library:
             identifier = _base(schema, draft)
             if identifier is None:
                 return outer
-            uri = joined(outer.uri, identifier)
+            uri = resolved_uri(outer.uri, identifier)
             self._embedded[key] = Resource(uri, schema, draft, dialect, outer.document, path)
         return self._embedded[key]
 
-    def entered(self, scope: Scope, resource: Resource) -> Scope:
+    def scope_in(self, scope: Scope, resource: Resource) -> Scope:
         """Return the scope after passing from one resource into another."""
         if resource is scope.resource:
             return scope
         self.check_vocabularies(resource)
         first = dict.fromkeys(self.contents_of(scope.resource).dynamic, scope.resource) | dict(scope.outer)
-        outer = [(name, holder) for name, holder in first.items() if holder is not resource]
+        outer = [(name, inner) for name, inner in first.items() if inner is not resource]
         return Scope(resource, tuple(sorted(outer, key=lambda entry: entry[0])))
 
     def find(self, uri: str) -> Resource:
@@ -158,27 +158,27 @@ class Library:
             self._metaschemas[uri] = self._document(uri, metaschema.contents)
         return self._metaschemas[uri]
 
-    def located(self, resource: Resource, fragment: str) -> Located:
+    def target_of_fragment(self, resource: Resource, fragment: str) -> ReferenceTarget:
         """Return the target of a fragment of a resource's URI: empty, a JSON Pointer (RFC 6901) or a plain name.
 
         Raises LookupError where there is no such target, or more than one.
         """
         key = resource, fragment
-        if key not in self._located:
+        if key not in self._targets:
             by_pointer = not fragment or fragment.startswith("/")
-            self._located[key] = (self._pointed if by_pointer else self._named)(resource, fragment)
-        return self._located[key]
+            self._targets[key] = (self._by_pointer if by_pointer else self._by_name)(resource, fragment)
+        return self._targets[key]
 
-    def _named(self, resource: Resource, name: str) -> Located:
+    def _by_name(self, resource: Resource, name: str) -> ReferenceTarget:
         names = self.contents_of(resource).names
         if name not in names:
             raise LookupError(f"there is no schema with the name {name!r}")
-        named = names[name]
-        if named is None:
+        target = names[name]
+        if target is None:
             raise LookupError(f"two schemas have the name {name!r}")
-        return Located(*named, resource)
+        return ReferenceTarget(*target, resource)
 
-    def _pointed(self, resource: Resource, pointer: str) -> Located:
+    def _by_pointer(self, resource: Resource, pointer: str) -> ReferenceTarget:
         value, path, kind = resource.schema, resource.path, MemberKind.SCHEMA
         for token in pointer.split("/")[1:]:
             key = _key(value, token.replace("~1", "/").replace("~0", "~"))
@@ -186,7 +186,7 @@ class Library:
             value, path = value[key], (path, key)
             if kind is MemberKind.SCHEMA and isinstance(value, Mapping):
                 resource = self.resource_of(value, resource, path)
-        return Located(value, path, resource)
+        return ReferenceTarget(value, path, resource)
 
     def contents_of(self, resource: Resource) -> Contents:
         """Return the contents of a resource, which is searched once."""
@@ -201,21 +201,21 @@ class Library:
         if resource.draft is SchemaDraft.DRAFT_2019_09 and resource.schema.get("$recursiveAnchor") is True:
             contents.dynamic.add("")
         seen: set[int] = set()
-        left: list[tuple[Mapping[str, Any], Path]] = [(resource.schema, resource.path)]
-        while left:
-            schema, path = left.pop()
+        pending: list[tuple[Mapping[str, Any], Path]] = [(resource.schema, resource.path)]
+        while pending:
+            schema, path = pending.pop()
             if id(schema) in seen:
                 continue
             seen.add(id(schema))
-            own = self.resource_of(schema, resource, path) if schema is not resource.schema else resource
-            if own is not resource:
-                contents.embedded.append(own)
+            inner = self.resource_of(schema, resource, path) if schema is not resource.schema else resource
+            if inner is not resource:
+                contents.embedded.append(inner)
                 continue
             contents.keywords.update(schema)
             names = names_of(schema, resource.draft)
             contents.dynamic.update(name for name, keyword in names.items() if keyword == "$dynamicAnchor")
             contents.names.update({name: None if name in contents.names else (schema, path) for name in names})
-            left += [(inner, longer(path, keys)) for keys, inner in subschemas(schema, resource.draft)]
+            pending += [(member, longer(path, keys)) for keys, member in subschemas(schema, resource.draft)]
         return contents
 
     def holds(self, schema: Any, document: str, path: Path) -> bool:
@@ -249,10 +249,10 @@ class Library:
     def _catalogue(self) -> dict[str, Resource | None]:
         """The resources of all documents by URI: the first document wins, resources inside others lose."""
         others = {uri: self._document(uri, document) for uri, document in self._documents.items()}
-        inside: dict[str, Resource | None] = {}
+        embedded: dict[str, Resource | None] = {}
         for start in others.values():
-            inside = self._by_uri(start) | inside
-        return inside | others | self._by_uri(self.start.resource)
+            embedded = self._by_uri(start) | embedded
+        return embedded | others | self._by_uri(self.start.resource)
 
     def _by_uri(self, start: Resource) -> dict[str, Resource | None]:
         resources: dict[str, Resource | None] = {}
@@ -269,16 +269,16 @@ class Library:
             return Resource(uri, schema, self._draft, document=uri)
         draft, dialect = self._draft_of(schema, self._draft, "")
         identifier = next((schema[key] for key in ("$id", "id") if isinstance(schema.get(key), str)), "")
-        return Resource(joined(uri, identifier.partition("#")[0]), schema, draft, dialect, uri)
+        return Resource(resolved_uri(uri, identifier.partition("#")[0]), schema, draft, dialect, uri)
 
     def _draft_of(self, schema: Mapping[str, Any], draft: SchemaDraft, dialect: str) -> tuple[SchemaDraft, str]:
         """Return the draft and the metaschema of a schema; those of the schema around it if it names none."""
-        named = schema.get("$schema")
-        if not isinstance(named, str):
+        uri = schema.get("$schema")
+        if not isinstance(uri, str):
             return draft, dialect
-        metaschema = self._documents.get(named.removesuffix("#"))
-        uri = metaschema.get("$schema") if isinstance(metaschema, Mapping) else named
-        return named_draft(uri) or draft, named
+        metaschema = self._documents.get(uri.removesuffix("#"))
+        draft_uri = metaschema.get("$schema") if isinstance(metaschema, Mapping) else uri
+        return named_draft(draft_uri) or draft, uri
 
     def check_vocabularies(self, resource: Resource) -> None:
         """Refuse a resource whose metaschema requires an unknown vocabulary, or omits the vocabulary of its keywords.
@@ -311,7 +311,7 @@ def _key(value: Any, name: str) -> str | int:
     raise LookupError(f"there is no {name!r}")
 
 
-def joined(base: str, reference: str) -> str:
+def resolved_uri(base: str, reference: str) -> str:
     """Return a reference without a fragment as an absolute URI, if the base is one (RFC 3986 §5.2).
 
     `"http://example.org/a/b"`, `"c"` → `http://example.org/a/c`

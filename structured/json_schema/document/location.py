@@ -4,15 +4,17 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import reduce
+from operator import getitem
 from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
 from structured.errors import SchemaError, UnsatisfiableError
 from structured.json_schema.document.drafts import SchemaDraft
-from structured.json_schema.document.equality import CanonicalForm, shared
+from structured.json_schema.document.equality import CanonicalForm, with_shared_objects
 from structured.json_schema.document.library import Library, Path, Resource, Scope, keys_of, longer
 from structured.json_schema.whitespace import Whitespace
 from structured.regex import Pattern, Reference
-from structured.regex.traversal import Endings
+from structured.regex.traversal import ReferenceFreeMatches
 
 Schema = Mapping[str, Any]
 """A JSON Schema that is an object."""
@@ -24,8 +26,8 @@ GROUNDED = "grounded on"
 """The keyword of a value that the document has to state. Its value says where a quotation may begin and end: `"words"`
 or `"characters"`."""
 
-SUPPORTED = "supported"
-"""The keyword of a text that may be missing, and is removed from an answer where the document does not have it."""
+GROUNDED_AFTERWARDS = "supported"
+"""The keyword of a text that is removed from a finished answer where the document does not have it."""
 
 KEY = "is key"
 """The keyword of a value that identifies its record among others."""
@@ -42,7 +44,7 @@ MAX_COMBINATIONS = 3000
 ANNOTATIONS = frozenset(
     {
         *("$comment", "default", "deprecated", "description", "examples", "readOnly", "title", "writeOnly"),
-        *(GROUNDED, KEY, NOT_STATED, SUPPORTED, VALIDATORS),
+        *(GROUNDED, KEY, NOT_STATED, GROUNDED_AFTERWARDS, VALIDATORS),
     }
 )
 """Keywords that restrict nothing (validation §9, and the marks of types)."""
@@ -99,22 +101,23 @@ class Statements(Protocol):
 class Compilation:
     """The state that all places of one compilation share.
 
-    Options: `optional` is the treatment of optional properties, and `key_order` the order of all. Where the schema is
-    read by the specification, `asserts_formats` says whether formats restrict anything; with None, texts are valid in
-    either case, and no format is denied. References may lead to `documents`, by URI; schemas that name no draft have
-    `draft`. `statements` are those of the document that is read, if any.
+    Options: `optional_properties` is their treatment, and `key_order` the order of all. Where the schema is read by the
+    specification, `asserts_formats` says whether formats restrict anything; with None, texts are valid in either case,
+    and no format is denied. References may lead to `documents`, by URI; schemas that name no draft have `draft`.
+    `statements` are those of the document that is read, if any.
 
-    Results: `patterns` has the pattern of each definition, by name; definitions in `open_names` are being built.
-    `together` has the pattern of each list of schemas that hold together, by their identities and scopes, and their
-    depth where it matters. `names` has the name of each set of schemas. `references` are made inside the definition
-    that they refer to, each with its place. `made` has schemas and facts that the compiler derived, `checked` the
-    identities of well-formed schemas, and `endings` says of patterns whether they end by themselves.
+    Results: `definitions` has the pattern of each definition, by its name, and `definition_names` the name of each set
+    of schemas; those in `names_under_construction` are being built, and `name_counts` tells namesakes apart.
+    `recursive_references` are made inside the definition that they refer to, each with its place.
+    `patterns_by_schemas` has the pattern of each list of schemas that hold together, by their identities, and their
+    depth where it matters. `cache` has schemas and facts that the compiler derived, `checked_schema_ids` the identities
+    of well-formed schemas, and `reference_free` the answers of `matches_without_references`.
 
-    Limits: `combinations` counts the branches combined with other branches, `max_combinations` at most; `looked_at`
-    counts the schemas examined for exclusion.
+    Limits: `combinations` counts the branches combined with other branches, `max_combinations` at most;
+    `examined_schemas` counts the schemas examined for exclusion.
 
-    Where values are compared by their texts, `canonical_form` defines the text of each value. `canonical` is the
-    compilation of the same schema with such a form; see `canonical_json.py`.
+    Where values are compared by their texts, `canonical_form` defines the text of each value.
+    `canonical_compilation` is the compilation of the same schema with such a form; see `canonical_json.py`.
 
     Where the schema is read by the specification, its equal objects are one object in memory; see `equality.py`.
     """
@@ -122,39 +125,44 @@ class Compilation:
     root: Schema | bool
     whitespace: Whitespace
     reading: Reading
-    optional: OptionalProperties = "schema"
+    optional_properties: OptionalProperties = "schema"
     asserts_formats: bool | None = None
     key_order: KeyOrder = "schema"
-    patterns: dict[str, Pattern] = field(default_factory=dict)
-    together: dict[tuple[Any, ...], tuple["Subschemas", Pattern]] = field(default_factory=dict)
-    names: dict[tuple[frozenset[tuple[Identity, frozenset[Identity]]], frozenset[Identity]], str] = field(
+    definitions: dict[str, Pattern] = field(default_factory=dict)
+    patterns_by_schemas: dict[tuple[Any, ...], tuple["Subschemas", Pattern]] = field(default_factory=dict)
+    definition_names: dict[tuple[frozenset[tuple[Identity, frozenset[Identity]]], frozenset[Identity]], str] = field(
         default_factory=dict
     )
-    namesakes: Counter[str] = field(default_factory=Counter)
-    open_names: set[str] = field(default_factory=set)
-    references: list[tuple[Reference, "Location"]] = field(default_factory=list)
+    name_counts: Counter[str] = field(default_factory=Counter)
+    names_under_construction: set[str] = field(default_factory=set)
+    recursive_references: list[tuple[Reference, "Location"]] = field(default_factory=list)
     combinations: int = 0
     max_combinations: int = MAX_COMBINATIONS
-    looked_at: int = 0
-    made: dict[Hashable, tuple[object, Any]] = field(default_factory=dict)
-    checked: set[int] = field(default_factory=set)
-    endings: Endings = field(default_factory=dict)
+    examined_schemas: int = 0
+    cache: dict[Hashable, tuple[object, Any]] = field(default_factory=dict)
+    checked_schema_ids: set[int] = field(default_factory=set)
+    reference_free: ReferenceFreeMatches = field(default_factory=dict)
     documents: Mapping[str, Any] = field(default_factory=dict)
     draft: SchemaDraft = SchemaDraft.DRAFT_2020_12
     statements: Statements | None = None
     canonical_form: CanonicalForm | None = None
-    canonical: "Compilation | None" = None
+    canonical_compilation: "Compilation | None" = None
     library: Library = field(init=False)
 
     def __post_init__(self) -> None:
         if self.reading is Reading.SPECIFICATION:
-            self.root = shared(self.root)
+            self.root = with_shared_objects(self.root)
         self.library = Library(self.root, self.documents, self.draft)
 
     @property
     def work(self) -> int:
         """The work done so far: schemas compiled, branches combined, and, in tens, schemas compared with others."""
-        return len(self.checked) + len(self.names) + 4 * self.combinations + self.looked_at // 10
+        return (
+            len(self.checked_schema_ids)
+            + len(self.definition_names)
+            + 4 * self.combinations
+            + self.examined_schemas // 10
+        )
 
     @property
     def format_readings(self) -> tuple[bool, ...]:
@@ -163,11 +171,11 @@ class Compilation:
             return True, False
         return (self.asserts_formats is not False,)
 
-    def once(self, key: Hashable, make: Callable[[], T], *, keep: object = None) -> T:
-        """Return the result of `make` for a key, made once. With `id(x)` in the key, pass x as `keep`."""
-        if key not in self.made:
-            self.made[key] = keep, make()
-        result: T = self.made[key][1]
+    def cached(self, key: Hashable, make: Callable[[], T], *, keep: object = None) -> T:
+        """Return the result of `make` for a key, which is called once. With `id(x)` in the key, pass x as `keep`."""
+        if key not in self.cache:
+            self.cache[key] = keep, make()
+        result: T = self.cache[key][1]
         return result
 
     def afresh(self) -> "Compilation":
@@ -176,7 +184,7 @@ class Compilation:
             self.root,
             self.whitespace,
             self.reading,
-            self.optional,
+            self.optional_properties,
             self.asserts_formats,
             self.key_order,
             documents=self.documents,
@@ -190,36 +198,36 @@ class Compilation:
 class Location(NamedTuple):
     """A schema's position in its document, and the number of brackets open around its text.
 
-    `entered` is the scope of references there; None is the scope of the root.
+    `entered_scope` is the scope of the references that were followed to reach it; None is the scope of the root.
     """
 
     compilation: Compilation
     path: Path = None
     depth: int = 0
-    entered: Scope | None = None
+    entered_scope: Scope | None = None
 
-    def at(self, *keys: str | int) -> "Location":
+    def of_subschema(self, *keys: str | int) -> "Location":
         """Return the place of a subschema whose text has the same depth."""
-        return Location(self.compilation, longer(self.path, keys), self.depth, self.entered)
+        return Location(self.compilation, longer(self.path, keys), self.depth, self.entered_scope)
 
-    def inside(self, *keys: str | int) -> "Location":
-        """Return the place of a subschema whose text is inside one more pair of brackets."""
-        return Location(self.compilation, longer(self.path, keys), self.depth + 1, self.entered)
+    def of_child(self, *keys: str | int) -> "Location":
+        """Return the place of the schema of an item or property, whose text is inside one more pair of brackets."""
+        return Location(self.compilation, longer(self.path, keys), self.depth + 1, self.entered_scope)
 
     def at_depth(self, depth: int) -> "Location":
         """Return the place of the same schema with its text inside `depth` pairs of brackets."""
-        return self if depth == self.depth else Location(self.compilation, self.path, depth, self.entered)
+        return self if depth == self.depth else Location(self.compilation, self.path, depth, self.entered_scope)
 
-    def led_to(self, path: Path, resource: Resource) -> "Location":
+    def in_resource(self, path: Path, resource: Resource) -> "Location":
         """Return the place of the schema at a path in the document of a resource, with the depth of this place."""
         library = self.compilation.library
-        scope = library.entered(self.scope, resource)
+        scope = library.scope_in(self.scope, resource)
         return Location(self.compilation, path, self.depth, None if scope == library.start else scope)
 
     @property
     def scope(self) -> Scope:
         """The resource that contains the schema, with the resources on the path of references."""
-        return self.entered or self.compilation.library.start
+        return self.entered_scope or self.compilation.library.start
 
     @property
     def draft(self) -> SchemaDraft:
@@ -246,9 +254,9 @@ class Location(NamedTuple):
         """The path as a JSON Pointer (RFC 6901), after the URI of the document if it is not the first."""
         return self.scope.resource.address(self.path)
 
-    def made(self, **keywords: Any) -> "Subschema":
+    def internal_schema(self, **keywords: Any) -> "Subschema":
         """Return a schema of the compiler with some keywords, the same object each time."""
-        schema = self.compilation.once(("made", repr(keywords)), lambda: MadeSchema(keywords))
+        schema = self.compilation.cached(("made", repr(keywords)), lambda: InternalSchema(keywords))
         return Subschema(schema, self)
 
     def refusal(self, problem: str, *, keyword: str | None = None, remedy: str) -> SchemaError:
@@ -262,12 +270,18 @@ class Location(NamedTuple):
         )
 
 
-class MadeSchema(dict[str, Any]):
-    """A schema made by the compiler, which may use the keywords of `keyword_types.INTERNAL`."""
+class InternalSchema(dict[str, Any]):
+    """A schema that the compiler made, such as `{"type": "string", "not pattern": "^a"}`.
+
+    It may use the keywords of `keyword_types.INTERNAL`, which mean nothing in a schema of the user.
+    """
 
 
-class PlacedSchema(NamedTuple):
-    """A schema used at another place than its own, or the complement of one, which allows all other values."""
+class RelocatedSchema(NamedTuple):
+    """A schema with its location, used inside an `InternalSchema`, so at another place; or its complement.
+
+    The complement, where `is_denied`, allows all other values: that of `{"minimum": 3}` allows 2 and "a".
+    """
 
     schema: Any
     location: Location
@@ -276,10 +290,10 @@ class PlacedSchema(NamedTuple):
     @property
     def key(self) -> Hashable:
         """A key that two of them share only if they mean the same."""
-        return id(self.schema), self.location.entered, self.is_denied
+        return id(self.schema), self.location.entered_scope, self.is_denied
 
-    def here(self, location: Location) -> "Subschema":
-        """Return the schema for a text at a location. It keeps its own path, and gets the depth of the location."""
+    def subschema_at(self, location: Location) -> "Subschema":
+        """Return the schema for a text at a location: with its own path, and the depth of the location."""
         if self.is_denied:
             return Subschema(self, location)
         return Subschema(self.schema, self.location.at_depth(location.depth))
@@ -288,65 +302,68 @@ class PlacedSchema(NamedTuple):
 class Subschema(NamedTuple):
     """A schema, or True for anything and False for nothing, with its location.
 
-    `scopes` are the identities of the schemas with `unevaluatedProperties` or `unevaluatedItems` that contain this
-    schema in place, and so count what it evaluates (core §11).
+    `unevaluated_parents` are the identities of the schemas with `unevaluatedProperties` or `unevaluatedItems` that
+    contain this schema in place, and so count what it evaluates (core §11).
     """
 
     schema: Any
     location: Location
-    scopes: frozenset[Identity] = frozenset()
+    unevaluated_parents: frozenset[Identity] = frozenset()
 
     @property
     def identity(self) -> Identity:
         """The identity of the schema and of its scope: two schemas that share it mean the same."""
-        return id(self.schema), self.location.entered
+        return id(self.schema), self.location.entered_scope
 
     def has(self, keyword: str) -> bool:
         """Tell whether the schema has a keyword, and its draft defines that keyword."""
         schema = self.schema
-        return keyword in schema and (isinstance(schema, MadeSchema) or self.location.draft.has(keyword))
+        return keyword in schema and (isinstance(schema, InternalSchema) or self.location.draft.has(keyword))
 
-    def below(self, *keys: str | int) -> "Subschema":
+    def subschema(self, *keys: str | int) -> "Subschema":
         """Return the subschema that some keys lead to, with its text at the same depth."""
-        return _subschema_at(_member_at(self.schema, keys), self.location.at(*keys))
+        return _subschema_at(reduce(getitem, keys, self.schema), self.location.of_subschema(*keys))
 
-    def within(self, *keys: str | int) -> "Subschema":
-        """Return the subschema that some keys lead to, with its text inside one more pair of brackets."""
-        return _subschema_at(_member_at(self.schema, keys), self.location.inside(*keys))
+    def child_subschema(self, *keys: str | int) -> "Subschema":
+        """Return the schema of a child (an item or a property), with its text inside one more pair of brackets."""
+        return _subschema_at(reduce(getitem, keys, self.schema), self.location.of_child(*keys))
 
-    def placed(self, *keys: str | int, is_denied: bool = False) -> PlacedSchema:
+    def relocated(self, *keys: str | int, is_denied: bool = False) -> RelocatedSchema:
         """Return the subschema that some keys lead to, or its complement, for use at another place."""
-        target = self.below(*keys)
+        target = self.subschema(*keys)
         if is_denied:
             return target.complement
         return (
-            target.schema if isinstance(target.schema, PlacedSchema) else PlacedSchema(target.schema, target.location)
+            target.schema
+            if isinstance(target.schema, RelocatedSchema)
+            else RelocatedSchema(target.schema, target.location)
         )
 
     @property
-    def complement(self) -> PlacedSchema:
+    def complement(self) -> RelocatedSchema:
         """The complement of the schema, for use at another place."""
-        if isinstance(self.schema, PlacedSchema):
+        if isinstance(self.schema, RelocatedSchema):
             return self.schema._replace(is_denied=not self.schema.is_denied)
-        return PlacedSchema(self.schema, self.location, is_denied=True)
+        return RelocatedSchema(self.schema, self.location, is_denied=True)
 
     @property
     def first_items(self) -> list[Any]:
         """The schemas that an array lists for its first items, in `prefixItems`, or in `items` up to draft 2019-09."""
         items = self.schema.get("items")
-        listed = items if isinstance(items, list) else self.schema["prefixItems"] if self.has("prefixItems") else []
-        return listed if isinstance(listed, list) else []
+        if not isinstance(items, list):
+            items = self.schema["prefixItems"] if self.has("prefixItems") else []
+        return items if isinstance(items, list) else []
 
     def item(self, position: float) -> "Subschema":
-        """Return the schema of the item at a position, `inf` for one after all that are listed; True if it is free."""
+        """Return the schema of the item at a position, `inf` for any after the first items; True if it is free."""
         is_list = isinstance(self.schema.get("items"), list)
         if position < len(self.first_items):
-            return self.within("items" if is_list else "prefixItems", int(position))
-        keyword = self.rest_keyword
-        return self.within(keyword) if self.has(keyword) else Subschema(True, self.location.inside("items"))
+            return self.child_subschema("items" if is_list else "prefixItems", int(position))
+        keyword = self.other_items_keyword
+        return self.child_subschema(keyword) if self.has(keyword) else Subschema(True, self.location.of_child("items"))
 
     @property
-    def rest_keyword(self) -> str:
+    def other_items_keyword(self) -> str:
         """The keyword of the items after the first ones."""
         return "additionalItems" if isinstance(self.schema.get("items"), list) else "items"
 
@@ -362,10 +379,10 @@ class Subschema(NamedTuple):
         return count
 
 
-LONGEST = 1 << 30
+UNREACHABLE_LENGTH = 1 << 30
 """No text is as long as this, in any unit."""
 
-SHAPES: dict[str, tuple[type, str]] = {
+KEYWORD_SHAPES: dict[str, tuple[type, str]] = {
     **dict.fromkeys(("$defs", "definitions", "patternProperties", "properties"), (Mapping, "an object of schemas")),
     **dict.fromkeys(("dependencies", "dependentRequired", "dependentSchemas"), (Mapping, "an object of rules")),
     **dict.fromkeys(("allOf", "anyOf", "oneOf", "prefixItems"), (list, "a list of schemas")),
@@ -379,12 +396,12 @@ SHAPES: dict[str, tuple[type, str]] = {
 def check_shape(part: Subschema) -> None:
     """Refuse a value that is not a schema, and a keyword whose value has the wrong type."""
     schema, location = part.schema, part.location
-    if id(schema) in location.compilation.checked:
+    if id(schema) in location.compilation.checked_schema_ids:
         return
     if not isinstance(schema, Mapping):
         raise location.refusal(f"{schema!r} is not a schema", remedy="Use an object, true or false.")
     for keyword, value in schema.items():
-        shape = SHAPES.get(keyword)
+        shape = KEYWORD_SHAPES.get(keyword)
         if shape is not None and not isinstance(value, shape[0]):
             raise location.refusal(f"{value!r} is not {shape[1]}", keyword=keyword, remedy="See the specification.")
     for keyword in ("required", "type"):
@@ -393,8 +410,8 @@ def check_shape(part: Subschema) -> None:
             raise location.refusal(f"{names!r} is not a list of names", keyword=keyword, remedy="List strings.")
     if not isinstance(schema.get("type", ""), (str, list)):
         raise location.refusal(f"{schema['type']!r} is not a type", keyword="type", remedy="Name it by a string.")
-    if not isinstance(schema, MadeSchema):  # which may be freed, and its identity used again
-        location.compilation.checked.add(id(schema))
+    if not isinstance(schema, InternalSchema):  # which may be freed, and its identity used again
+        location.compilation.checked_schema_ids.add(id(schema))
 
 
 Subschemas = list[Subschema]
@@ -404,7 +421,7 @@ PatternOf = Callable[[Subschemas], Pattern]
 """The compiler of schemas that hold together, which the functions of keywords receive as an argument."""
 
 
-def counts(schemas: Subschemas, at_least: str, at_most: str) -> tuple[int, int | None]:
+def length_limits(schemas: Subschemas, at_least: str, at_most: str) -> tuple[int, int | None]:
     """Return the limits of a length that two keywords of some schemas set together; None means no limit.
 
     `{"minLength": 2}`, `"minLength"`, `"maxLength"` → `(2, None)`
@@ -415,27 +432,24 @@ def counts(schemas: Subschemas, at_least: str, at_most: str) -> tuple[int, int |
             low = max(low, part.length(at_least) or 0)
         if at_most in part.schema:
             most = part.length(at_most)
-            high = high if most is None or most >= LONGEST else most if high is None else min(high, most)
-    if low >= LONGEST:
-        part = next(part for part in schemas if at_least in part.schema)
-        raise part.location.unsatisfiable(f"no text is {low:,} long", keyword=at_least)
-    if high is not None and low > high:
-        location = next(part.location for part in schemas if at_least in part.schema)
-        raise location.unsatisfiable(f"no length is at least {low} and at most {high}", keyword=at_least)
+            high = high if most is None or most >= UNREACHABLE_LENGTH else most if high is None else min(high, most)
+    if low >= UNREACHABLE_LENGTH or (high is not None and low > high):
+        unit = _UNITS[at_least]
+        count = f"{low:,}" if low >= UNREACHABLE_LENGTH else f"at least {low:,} and at most {high:,}"
+        part = next(part for part in schemas if at_least in part.schema and part.length(at_least) == low)
+        raise part.location.unsatisfiable(f"no value has {count} {unit}", keyword=at_least)
     return low, high
+
+
+_UNITS = {"minItems": "items", "minLength": "characters", "minProperties": "properties"}
+"""The units of lengths, by the keyword of the lower limit."""
 
 
 def _subschema_at(schema: Any, location: Location) -> Subschema:
     """Return a subschema, inside a resource of its own if it has an identifier."""
-    if isinstance(schema, PlacedSchema):
-        return schema.here(location)
+    if isinstance(schema, RelocatedSchema):
+        return schema.subschema_at(location)
     if isinstance(schema, Mapping) and ("$id" in schema or "id" in schema):
         resource = location.compilation.library.resource_of(schema, location.scope.resource, location.path)
-        location = location.led_to(location.path, resource)
+        location = location.in_resource(location.path, resource)
     return Subschema(schema, location)
-
-
-def _member_at(schema: Any, keys: tuple[str | int, ...]) -> Any:
-    for key in keys:
-        schema = schema[key]
-    return schema

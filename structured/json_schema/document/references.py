@@ -7,7 +7,7 @@ reference leads to the first schema of its name among the resources on the path 
 from urllib.parse import unquote
 
 from structured.json_schema.document.drafts import SchemaDraft
-from structured.json_schema.document.library import Resource, joined
+from structured.json_schema.document.library import Resource, resolved_uri
 from structured.json_schema.document.location import Location, Subschema, Subschemas
 
 REFERENCES = {
@@ -37,23 +37,23 @@ def _followed(part: Subschema, keyword: str) -> Subschema:
             remedy="Name the draft by $schema, or use $ref.",
         )
     try:
-        resource, name = _holder(reference, keyword, location)
-        schema, path, resource = location.compilation.library.located(resource, name)
+        resource, name = _target_resource(reference, keyword, location)
+        schema, path, resource = location.compilation.library.target_of_fragment(resource, name)
     except LookupError as error:
         raise location.refusal(
             f"The reference {reference!r} does not exist: {error.args[0]}",
             keyword=keyword,
             remedy="Write the definition under $defs and refer to it as #/$defs/Name.",
         ) from error
-    return Subschema(schema, location.led_to(path, resource))
+    return Subschema(schema, location.in_resource(path, resource))
 
 
-def _holder(reference: str, keyword: str, location: Location) -> tuple[Resource, str]:
+def _target_resource(reference: str, keyword: str, location: Location) -> tuple[Resource, str]:
     library, scope = location.compilation.library, location.scope
     uri, _, fragment = reference.partition("#")
-    target = library.find(joined(scope.resource.uri, uri)) if uri else scope.resource
+    target = library.find(resolved_uri(scope.resource.uri, uri)) if uri else scope.resource
     name = unquote(fragment)
     if keyword == "$ref" or name not in library.contents_of(target).dynamic:
         return target, name
-    passed = {**dict.fromkeys(library.contents_of(scope.resource).dynamic, scope.resource), **dict(scope.outer)}
-    return passed.get(name, target), name
+    first = {**dict.fromkeys(library.contents_of(scope.resource).dynamic, scope.resource), **dict(scope.outer)}
+    return first.get(name, target), name

@@ -12,42 +12,43 @@ from itertools import combinations
 from structured.json_schema.document.equality import identity
 from structured.json_schema.document.location import Subschema, Subschemas
 from structured.json_schema.document.references import REFERENCES
-from structured.json_schema.logic.emptiness import KnownRules, context_of, surely_empty
+from structured.json_schema.logic.emptiness import SchemaContext, context_of, surely_empty
 
 
-def exclusive(part: Subschema, branches: Subschemas, context: Subschemas) -> list[Subschemas]:
-    """Return, for each branch, the schemas that hold if and only if no other branch does, given a context.
+def exclusive_options(part: Subschema, branches: Subschemas, others: Subschemas) -> list[Subschemas]:
+    """Return, for each branch, the schemas that hold if and only if no other branch does, beside some others.
 
     Pydantic accepts a discriminator only if its values tell the branches apart.
     """
     if part.location.is_type and isinstance(part.schema.get("discriminator"), Mapping):
         return [[branch] for branch in branches]
     overlapping: list[Subschemas] = [[] for _ in branches]
-    known_rules = context_of(context)
-    for left, right in _pairs(branches):
-        if not _exclude(branches[left], branches[right], known_rules):
+    context = context_of(others)
+    for left, right in _overlapping_pairs(branches):
+        if not _exclude(branches[left], branches[right], context):
             overlapping[left].append(branches[right])
             overlapping[right].append(branches[left])
     return [
-        [branch, *(other._replace(schema=other.complement) for other in others)]
-        for branch, others in zip(branches, overlapping, strict=True)
+        [branch, *(other._replace(schema=other.complement) for other in denied)]
+        for branch, denied in zip(branches, overlapping, strict=True)
     ]
 
 
-def _pairs(branches: Subschemas) -> list[tuple[int, int]]:
-    """Return the pairs of branches that may have a value in common, judged by the values that they list."""
-    listed = list(map(_listed, branches))
-    holders: dict[str, list[int]] = {}
+def _overlapping_pairs(branches: Subschemas) -> list[tuple[int, int]]:
+    """Return the pairs of indices of branches that may have a value in common, judged by the values that they list."""
+    listed = list(map(_listed_identities, branches))
+    branches_by_value: dict[str, list[int]] = {}
     for at, values in enumerate(listed):
         for value in values or ():
-            holders.setdefault(value, []).append(at)
-    pairs = {pair for holding in holders.values() for pair in combinations(holding, 2)}
+            branches_by_value.setdefault(value, []).append(at)
+    pairs = {pair for indices in branches_by_value.values() for pair in combinations(indices, 2)}
     unlisted = [at for at, values in enumerate(listed) if values is None]
     pairs |= {(min(at, other), max(at, other)) for at in unlisted for other in range(len(branches)) if other != at}
     return sorted(pairs)
 
 
-def _listed(branch: Subschema) -> set[str] | None:
+def _listed_identities(branch: Subschema) -> set[str] | None:
+    """Return the identities of the values that a branch lists; None if it lists none."""
     schema = branch.schema
     if not isinstance(schema, Mapping) or not REFERENCES.keys().isdisjoint(schema):
         return None
@@ -56,23 +57,24 @@ def _listed(branch: Subschema) -> set[str] | None:
     return set(map(identity, schema["enum"])) if branch.has("enum") and isinstance(schema["enum"], list) else None
 
 
-def _exclude(left: Subschema, right: Subschema, context: KnownRules) -> bool:
+def _exclude(left: Subschema, right: Subschema, context: SchemaContext) -> bool:
     """Tell whether it is certain that two branches have no value in common; the answer is kept."""
     key = "exclude", left.identity, right.identity, context.seen
     kept = left.schema, right.schema, context
-    return left.location.compilation.once(key, lambda: surely_empty([left, right], context), keep=kept)
+    return left.location.compilation.cached(key, lambda: surely_empty([left, right], context), keep=kept)
 
 
-Options = Iterator[list[Subschemas]]
+Choices = Iterator[list[Subschemas]]
+"""For each choice, its options: conjunctions of schemas, one of which has to hold."""
 
 MAX_SUBSETS = 6
 """The most branches of an `anyOf` whose every subset is tried, where it matters which of them hold."""
 
 
-def any_of(part: Subschema, _others: Subschemas) -> Options:
+def any_of(part: Subschema, _others: Subschemas) -> Choices:
     """Yield the branches (core §10.2.1.2); beside unevaluated properties or items, every subset of them."""
-    branches = [part.below("anyOf", index) for index in range(len(part.schema["anyOf"]))]
-    if not part.scopes:
+    branches = [part.subschema("anyOf", index) for index in range(len(part.schema["anyOf"]))]
+    if not part.unevaluated_parents:
         yield [[branch] for branch in branches]
         return
     if len(branches) > MAX_SUBSETS:
@@ -84,51 +86,56 @@ def any_of(part: Subschema, _others: Subschemas) -> Options:
     yield [list(chosen) for size in range(1, len(branches) + 1) for chosen in combinations(branches, size)]
 
 
-def one_of(part: Subschema, others: Subschemas) -> Options:
+def one_of(part: Subschema, others: Subschemas) -> Choices:
     """Yield the branches, each with the denial of branches that it may overlap with (core §10.2.1.3).
 
     The discriminator of a type has to be written for Pydantic, even if it has a default.
     """
-    options = exclusive(part, [part.below("oneOf", index) for index in range(len(part.schema["oneOf"]))], others)
-    if part.location.is_type and part.location.compilation.optional != "written" and "discriminator" in part.schema:
+    branches = [part.subschema("oneOf", index) for index in range(len(part.schema["oneOf"]))]
+    options = exclusive_options(part, branches, others)
+    if (
+        part.location.is_type
+        and part.location.compilation.optional_properties != "written"
+        and "discriminator" in part.schema
+    ):
         name = part.schema["discriminator"]["propertyName"]
-        options = [[*option, part.location.made(required=[name])] for option in options]
+        options = [[*option, part.location.internal_schema(required=[name])] for option in options]
     yield options
 
 
-def not_(part: Subschema, _others: Subschemas) -> Options:
+def not_(part: Subschema, _others: Subschemas) -> Choices:
     """Yield the complement of the denied schema (core §10.2.1.4)."""
-    yield [[Subschema(part.placed("not", is_denied=True), part.location)]]
+    yield [[Subschema(part.relocated("not", is_denied=True), part.location)]]
 
 
-def if_(part: Subschema, _others: Subschemas) -> Options:
+def if_(part: Subschema, _others: Subschemas) -> Choices:
     """Yield the condition with `then`, and its complement with `else` (core §10.2.2)."""
-    if "then" in part.schema or "else" in part.schema or part.scopes:
-        held = [part.below("if"), *([part.below("then")] if "then" in part.schema else [])]
-        failed = Subschema(part.placed("if", is_denied=True), part.location)
-        yield [held, [failed, *([part.below("else")] if "else" in part.schema else [])]]
+    if "then" in part.schema or "else" in part.schema or part.unevaluated_parents:
+        if_option = [part.subschema("if"), *([part.subschema("then")] if "then" in part.schema else [])]
+        else_option = Subschema(part.relocated("if", is_denied=True), part.location)
+        yield [if_option, [else_option, *([part.subschema("else")] if "else" in part.schema else [])]]
 
 
-def dependencies(keyword: str) -> Callable[[Subschema, Subschemas], Options]:
+def dependencies(keyword: str) -> Callable[[Subschema, Subschemas], Choices]:
     """Return the choices of a keyword: each name is missing, or its rule holds (core §10.2.2.4, validation §6.5.4)."""
 
-    def options(part: Subschema, others: Subschemas) -> Options:
+    def options(part: Subschema, others: Subschemas) -> Choices:
         required = {name for other in others for name in other.schema.get("required", ())}
         for name, needed in part.schema[keyword].items():
             if needed in (True, [], {}):
                 continue
             names = [needed] if isinstance(needed, str) else needed if isinstance(needed, list) else []
-            present = part.location.made(type="object", required=[name, *names])
-            rules = [present, *([] if isinstance(needed, list | str) else [part.below(keyword, name)])]
+            present = part.location.internal_schema(type="object", required=[name, *names])
+            rules = [present, *([] if isinstance(needed, list | str) else [part.subschema(keyword, name)])]
             if name in required and any(part.schema.get("type") == "object" for part in others):
                 yield [rules]
                 continue
-            yield [[part.location.made(properties={name: False})], rules]
+            yield [[part.location.internal_schema(properties={name: False})], rules]
 
     return options
 
 
-CHOICES: Mapping[str, Callable[[Subschema, Subschemas], Options]] = {
+CHOICES: Mapping[str, Callable[[Subschema, Subschemas], Choices]] = {
     "not": not_,
     "if": if_,
     **{keyword: dependencies(keyword) for keyword in ("dependencies", "dependentRequired", "dependentSchemas")},

@@ -1,11 +1,11 @@
-"""Complements of schemas: the ways in which a value can fail one.
+"""Complements of schemas: for each schema, the options of which one holds of every value that fails it.
 
-A schema is a conjunction of keywords, so a value fails it if it fails one of them. Each way is again a conjunction of
+A schema is a conjunction of keywords, so a value fails it if it fails one of them. An option is again a conjunction of
 schemas, which allow what the keyword does not: a value fails `{"minimum": 3, "type": "integer"}` if it is not an
-integer, or is a number below 3. So `not`, `oneOf` and `if` are compiled without automata for whole values. A way goes
-one level deep; the subschemas that it denies are complemented when they are compiled.
+integer, or is a number below 3. So `not`, `oneOf` and `if` are compiled without automata for whole values. An option
+goes one level deep; the subschemas that it denies are complemented when they are compiled.
 
-Some ways need keywords that JSON Schema does not have. Only schemas of the class `MadeSchema` have them:
+Some options need keywords that JSON Schema does not have. Only schemas of the class `InternalSchema` have them:
 `not pattern`, `not format`, `not multipleOf`, `not integer`, `not enum` (of strings or of numbers), `not uniqueItems`,
 `some item` (from a position on) and `some property` (of certain names).
 """
@@ -14,97 +14,98 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import combinations
 from typing import Any, NamedTuple
 
-from structured.json_schema.document.location import MadeSchema, PlacedSchema, Subschema, Subschemas, check_shape
+from structured.json_schema.document.location import InternalSchema, RelocatedSchema, Subschema, Subschemas, check_shape
 from structured.json_schema.document.references import targets
 from structured.json_schema.keyword_types import DISJOINT_TYPES, type_of
 from structured.json_schema.logic.emptiness import surely_empty
 from structured.json_schema.logic.property_names import SomeProperty
 from structured.json_schema.strings.strings import is_asserted
 
-Ways = Iterator[Subschemas]
+Options = Iterator[Subschemas]
+"""Conjunctions of schemas: a value fails a schema if and only if it satisfies one of them."""
 
 
 class SomeItem(NamedTuple):
     """The rule that some item of an array, at position `start` or after it, satisfies a schema."""
 
     start: int
-    schema: PlacedSchema
+    schema: RelocatedSchema
 
 
-def ways_to_fail(part: Subschema) -> list[Subschemas]:
+def complement_options(part: Subschema) -> list[Subschemas]:
     """Return conjunctions of schemas: a value fails a schema if and only if it satisfies one of them."""
     schema, location = part.schema, part.location
     if isinstance(schema, bool):
         return [] if schema else [[Subschema(True, location)]]
     check_shape(part)
-    ways = location.compilation.once(("ways to fail", part.identity), lambda: list(_ways(part)), keep=schema)
-    return [[Subschema(rule.schema, rule.location.at_depth(location.depth)) for rule in way] for way in ways]
+    options = location.compilation.cached(("complement", part.identity), lambda: list(_new_options(part)), keep=schema)
+    return [[Subschema(rule.schema, rule.location.at_depth(location.depth)) for rule in option] for option in options]
 
 
-def _ways(part: Subschema) -> Ways:
+def _new_options(part: Subschema) -> Options:
     schema, location = part.schema, part.location
     for target in targets(part):
-        yield [Subschema(PlacedSchema(target.schema, target.location, is_denied=True), location)]
+        yield [Subschema(RelocatedSchema(target.schema, target.location, is_denied=True), location)]
     if "$ref" in schema and location.draft.ignores_siblings:
         return
     for keyword in schema:
-        if not isinstance(schema, MadeSchema) and not location.draft.has(keyword):
+        if not isinstance(schema, InternalSchema) and not location.draft.has(keyword):
             continue
-        ways = _WAYS.get(keyword)
-        if ways is not None:
-            yield from ways(part, keyword)
+        complement = _COMPLEMENTS.get(keyword)
+        if complement is not None:
+            yield from complement(part, keyword)
         elif keyword in _UNDENIABLE:
             raise location.refusal(
                 f"{keyword!r} cannot be enforced where it is denied", keyword=keyword, remedy="Say what is allowed."
             )
 
 
-def _way(part: Subschema, **keywords: Any) -> Subschemas:
-    """Return a way that is one schema."""
-    return [Subschema(MadeSchema(keywords), part.location)]
+def _option(part: Subschema, **keywords: Any) -> Subschemas:
+    """Return the option that is one internal schema: `type="object"` → `[{"type": "object"}]`."""
+    return [Subschema(InternalSchema(keywords), part.location)]
 
 
 def _denied(part: Subschema, *keys: str | int) -> Subschema:
-    return Subschema(part.placed(*keys, is_denied=True), part.location)
+    return Subschema(part.relocated(*keys, is_denied=True), part.location)
 
 
-def _type(part: Subschema, _keyword: str) -> Ways:
-    named = part.schema["type"]
-    names = {named} if isinstance(named, str) else set(named)
+def _other_types(part: Subschema, _keyword: str) -> Options:
+    types = part.schema["type"]
+    names = {types} if isinstance(types, str) else set(types)
     others = DISJOINT_TYPES - names - ({"number"} if "integer" in names else set())
     if others:
-        yield _way(part, type=sorted(others))
+        yield _option(part, type=sorted(others))
     if "integer" in names and "number" not in names:
-        yield _way(part, type="number", **{"not integer": True})
+        yield _option(part, type="number", **{"not integer": True})
 
 
-def _listed(part: Subschema, keyword: str) -> Ways:
+def _listed_values(part: Subschema, keyword: str) -> Options:
     """Deny listed values: the other values of each type are left."""
     values = [part.schema["const"]] if keyword == "const" else part.schema["enum"]
     by_type: dict[str, list[Any]] = {}
     for value in values:
         kind = type_of(value)
         by_type.setdefault("number" if kind == "integer" else kind, []).append(value)
-    untouched = DISJOINT_TYPES - by_type.keys()
-    if untouched:
-        yield _way(part, type=sorted(untouched))
-    for kind, listed in by_type.items():
+    unlisted_types = DISJOINT_TYPES - by_type.keys()
+    if unlisted_types:
+        yield _option(part, type=sorted(unlisted_types))
+    for kind, same_type in by_type.items():
         if kind in ("string", "number"):
-            yield _way(part, type=kind, **{"not enum": listed})
-        elif kind == "boolean" and len(set(listed)) == 1:
-            yield _way(part, enum=[not listed[0]])
+            yield _option(part, type=kind, **{"not enum": same_type})
+        elif kind == "boolean" and len(set(same_type)) == 1:
+            yield _option(part, enum=[not same_type[0]])
         elif kind in ("array", "object"):
-            shapes = [PlacedSchema(_shape(value), part.location, is_denied=True) for value in listed]
-            yield [*_way(part, type=kind), *(Subschema(shape, part.location) for shape in shapes)]
+            others = [RelocatedSchema(_exact_schema(value), part.location, is_denied=True) for value in same_type]
+            yield [*_option(part, type=kind), *(Subschema(other, part.location) for other in others)]
 
 
-def _shape(value: Any) -> dict[str, Any]:
-    """Return the schema of one array or object, with a schema for each member."""
+def _exact_schema(value: Any) -> dict[str, Any]:
+    """Return the schema that only one value satisfies, an array or an object: it has a schema for each member."""
     if isinstance(value, list):
-        members = [MadeSchema({"enum": [item]}) for item in value]
-        return MadeSchema(type="array", minItems=len(value), prefixItems=members, items=False)
-    properties = {name: MadeSchema({"enum": [member]}) for name, member in value.items()}
-    return MadeSchema(type="object", required=list(value), properties=properties, additionalProperties=False)
+        members = [InternalSchema({"enum": [item]}) for item in value]
+        return InternalSchema(type="array", minItems=len(value), prefixItems=members, items=False)
+    properties = {name: InternalSchema({"enum": [member]}) for name, member in value.items()}
+    return InternalSchema(type="object", required=list(value), properties=properties, additionalProperties=False)
 
 
 _OPPOSITES = {
@@ -115,12 +116,12 @@ _OPPOSITES = {
 }
 
 
-def _bound(part: Subschema, keyword: str) -> Ways:
+def _opposite_bound(part: Subschema, keyword: str) -> Options:
     """Deny a bound of a number, which a flag beside it may make exclusive in draft 4."""
     flag = f"exclusive{keyword.capitalize()}"
     if not isinstance(part.schema[keyword], bool):
         opposite = _OPPOSITES[flag if part.schema.get(flag) is True else keyword]
-        yield _way(part, type="number", **{opposite: part.schema[keyword]})
+        yield _option(part, type="number", **{opposite: part.schema[keyword]})
 
 
 _LENGTHS = {
@@ -134,11 +135,11 @@ _LENGTHS = {
 """The keywords of lengths, each with its type, its opposite, and the step to the nearest denied length."""
 
 
-def _length(part: Subschema, keyword: str) -> Ways:
+def _opposite_length(part: Subschema, keyword: str) -> Options:
     kind, opposite, step = _LENGTHS[keyword]
     count = (part.length(keyword) or 0) + step
     if count >= 0:
-        yield _way(part, type=kind, **{opposite: count})
+        yield _option(part, type=kind, **{opposite: count})
 
 
 _NEGATED = {
@@ -151,97 +152,98 @@ _NEGATED = {
 """Keywords with a negated counterpart, and the type of the values that it restricts."""
 
 
-def _negated(part: Subschema, keyword: str) -> Ways:
+def _negated(part: Subschema, keyword: str) -> Options:
     value = part.schema[keyword]
     is_asserted_format = keyword != "format" or is_asserted(part.location, value)
     if is_asserted_format and (keyword != "uniqueItems" or value is True):
         kind, negation = _NEGATED[keyword]
-        yield _way(part, type=kind, **{negation: value})
+        yield _option(part, type=kind, **{negation: value})
 
 
-def _items(part: Subschema, keyword: str) -> Ways:
+def _items(part: Subschema, keyword: str) -> Options:
     if isinstance(part.schema[keyword], list):
         for index in range(len(part.schema[keyword])):
-            items = [*[True] * index, part.placed(keyword, index, is_denied=True)]
-            yield _way(part, type="array", minItems=index + 1, prefixItems=items)
+            items = [*[True] * index, part.relocated(keyword, index, is_denied=True)]
+            yield _option(part, type="array", minItems=index + 1, prefixItems=items)
         return
-    first = part.schema.get("items") if keyword == "additionalItems" else part.schema.get("prefixItems", [])
-    if isinstance(first, list):  # without a list, additionalItems has no effect
-        yield _way(part, type="array", **{"some item": SomeItem(len(first), part.placed(keyword, is_denied=True))})
+    if keyword == "additionalItems" and not isinstance(part.schema.get("items"), list):
+        return  # it has no effect
+    rule = SomeItem(len(part.first_items), part.relocated(keyword, is_denied=True))
+    yield _option(part, type="array", **{"some item": rule})
 
 
-def contained(part: Subschema) -> tuple[int, int | None]:
+def contains_limits(part: Subschema) -> tuple[int, int | None]:
     """Return the limits of the number of items that satisfy `contains`; before draft 2019-09, at least one does."""
-    if not isinstance(part.schema, MadeSchema) and not part.location.draft.has("minContains"):
+    if not isinstance(part.schema, InternalSchema) and not part.location.draft.has("minContains"):
         return 1, None
     least = part.length("minContains")
     return 1 if least is None else least, part.length("maxContains")
 
 
-def _contains(part: Subschema, _keyword: str) -> Ways:
-    least, most = contained(part)
-    inside = part.placed("contains")
+def _contains(part: Subschema, _keyword: str) -> Options:
+    least, most = contains_limits(part)
+    rule = part.relocated("contains")
     if least:
-        yield _way(part, type="array", contains=inside, minContains=0, maxContains=least - 1)
+        yield _option(part, type="array", contains=rule, minContains=0, maxContains=least - 1)
     if most is not None:
-        yield _way(part, type="array", contains=inside, minContains=most + 1)
+        yield _option(part, type="array", contains=rule, minContains=most + 1)
 
 
-def _required(part: Subschema, keyword: str) -> Ways:
+def _required(part: Subschema, keyword: str) -> Options:
     """Deny that a property is there; if it has a schema, the property may also be there and fail the schema."""
     if isinstance(part.schema[keyword], list):
         properties = part.schema.get("properties", ())
         for name in part.schema[keyword]:
-            denied = part.placed("properties", name, is_denied=True) if name in properties else False
-            yield _way(part, type="object", properties={name: denied})
+            denied = part.relocated("properties", name, is_denied=True) if name in properties else False
+            yield _option(part, type="object", properties={name: denied})
 
 
-def _properties(part: Subschema, _keyword: str) -> Ways:
+def _properties(part: Subschema, _keyword: str) -> Options:
     required = part.schema.get("required", ())
-    for name, inside in part.schema["properties"].items():
-        if inside is not True and name not in (required if isinstance(required, list) else ()):
-            denied = part.placed("properties", name, is_denied=True)
-            yield _way(part, type="object", required=[name], properties={name: denied})
+    for name, schema in part.schema["properties"].items():
+        if schema is not True and name not in (required if isinstance(required, list) else ()):
+            denied = part.relocated("properties", name, is_denied=True)
+            yield _option(part, type="object", required=[name], properties={name: denied})
 
 
-def _pattern_properties(part: Subschema, keyword: str) -> Ways:
+def _pattern_properties(part: Subschema, keyword: str) -> Options:
     for regex in part.schema[keyword]:
-        denied = _all_if_denied(part.placed(keyword, regex, is_denied=True))
-        yield _way(part, type="object", **{"some property": SomeProperty(denied, regex)})
+        denied = _simplified(part.relocated(keyword, regex, is_denied=True))
+        yield _option(part, type="object", **{"some property": SomeProperty(denied, regex)})
 
 
-def _additional_properties(part: Subschema, keyword: str) -> Ways:
+def _additional_properties(part: Subschema, keyword: str) -> Options:
     if part.schema[keyword] is not True:
         names = tuple(part.schema.get("properties", ()))
         patterns = tuple(part.schema.get("patternProperties", ()))
-        denied = _all_if_denied(part.placed(keyword, is_denied=True))
+        denied = _simplified(part.relocated(keyword, is_denied=True))
         rule = SomeProperty(denied, other_names=names, other_patterns=patterns)
-        yield _way(part, type="object", **{"some property": rule})
+        yield _option(part, type="object", **{"some property": rule})
 
 
-def _all_if_denied(schema: PlacedSchema) -> PlacedSchema | bool:
+def _simplified(schema: RelocatedSchema) -> RelocatedSchema | bool:
     """Return True in place of the complement of False."""
     return True if schema.is_denied and schema.schema is False else schema
 
 
-def _property_names(part: Subschema, keyword: str) -> Ways:
-    denied = part.placed(keyword, is_denied=True)
-    yield _way(part, type="object", **{"some property": SomeProperty(True, names=denied)})
+def _property_names(part: Subschema, keyword: str) -> Options:
+    denied = part.relocated(keyword, is_denied=True)
+    yield _option(part, type="object", **{"some property": SomeProperty(True, names=denied)})
 
 
-def _dependencies(part: Subschema, keyword: str) -> Ways:
+def _dependencies(part: Subschema, keyword: str) -> Options:
     for name, needed in part.schema[keyword].items():
-        present = _way(part, type="object", required=[name])
+        present = _option(part, type="object", required=[name])
         if isinstance(needed, list | str):
             for other in [needed] if isinstance(needed, str) else needed:
-                yield [*present, *_way(part, type="object", properties={other: False})]
+                yield [*present, *_option(part, type="object", properties={other: False})]
         else:
             yield [*present, _denied(part, keyword, name)]
 
 
-def _if(part: Subschema, _keyword: str) -> Ways:
+def _if(part: Subschema, _keyword: str) -> Options:
     if "then" in part.schema:
-        yield [part.below("if"), _denied(part, "then")]
+        yield [part.subschema("if"), _denied(part, "then")]
     if "else" in part.schema:
         yield [_denied(part, "if"), _denied(part, "else")]
 
@@ -250,9 +252,9 @@ def _all_denied(part: Subschema, keyword: str) -> Subschemas:
     return [_denied(part, keyword, index) for index in range(len(part.schema[keyword]))]
 
 
-def _one_of(part: Subschema, keyword: str) -> Ways:
+def _one_of(part: Subschema, keyword: str) -> Options:
     """Deny that exactly one branch holds: none holds, or two do."""
-    branches = [part.below(keyword, index) for index in range(len(part.schema[keyword]))]
+    branches = [part.subschema(keyword, index) for index in range(len(part.schema[keyword]))]
     yield _all_denied(part, keyword)
     for left, right in combinations(branches, 2):
         if not surely_empty([left, right]):
@@ -261,11 +263,11 @@ def _one_of(part: Subschema, keyword: str) -> Ways:
 
 _UNDENIABLE = frozenset({"disallow", "extends", "unevaluatedItems", "unevaluatedProperties"})
 
-_WAYS: Mapping[str, Callable[[Subschema, str], Ways]] = {
-    "type": _type,
-    **dict.fromkeys(("const", "enum"), _listed),
-    **dict.fromkeys(_OPPOSITES, _bound),
-    **dict.fromkeys(_LENGTHS, _length),
+_COMPLEMENTS: Mapping[str, Callable[[Subschema, str], Options]] = {
+    "type": _other_types,
+    **dict.fromkeys(("const", "enum"), _listed_values),
+    **dict.fromkeys(_OPPOSITES, _opposite_bound),
+    **dict.fromkeys(_LENGTHS, _opposite_length),
     **dict.fromkeys(_NEGATED, _negated),
     **dict.fromkeys(("additionalItems", "items", "prefixItems"), _items),
     "contains": _contains,
@@ -279,5 +281,5 @@ _WAYS: Mapping[str, Callable[[Subschema, str], Ways]] = {
     "allOf": lambda part, keyword: ([rule] for rule in _all_denied(part, keyword)),
     "anyOf": lambda part, keyword: iter([_all_denied(part, keyword)]),
     "oneOf": _one_of,
-    "not": lambda part, keyword: iter([[part.below(keyword)]]),
+    "not": lambda part, keyword: iter([[part.subschema(keyword)]]),
 }

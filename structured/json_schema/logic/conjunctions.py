@@ -6,7 +6,7 @@ are two definitions.
 """
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -18,9 +18,9 @@ from structured.json_schema.document.location import (
     GROUNDED,
     Compilation,
     Identity,
+    InternalSchema,
     Location,
-    MadeSchema,
-    PlacedSchema,
+    RelocatedSchema,
     Subschema,
     Subschemas,
     check_shape,
@@ -28,11 +28,11 @@ from structured.json_schema.document.location import (
 from structured.json_schema.document.references import REFERENCES, targets
 from structured.json_schema.keyword_types import UNEVALUATED
 from structured.json_schema.logic.choices import CHOICES
-from structured.json_schema.logic.complements import ways_to_fail
+from structured.json_schema.logic.complements import complement_options
 from structured.json_schema.logic.emptiness import (
-    NOTHING_KNOWN,
+    EMPTY_CONTEXT,
     NOTHING_LISTED,
-    KnownRules,
+    SchemaContext,
     context_of,
     listed_properties,
     listed_values_of,
@@ -40,25 +40,25 @@ from structured.json_schema.logic.emptiness import (
     types_left,
 )
 from structured.regex import Pattern, Reference, nodes_of, productive_nodes
-from structured.regex.traversal import ends_alone
+from structured.regex.traversal import matches_without_references
 
-_SAYS_NOTHING = ANNOTATIONS - {GROUNDED} | {"$defs", "definitions", *REFERENCES}
+_SILENT_KEYWORDS = ANNOTATIONS - {GROUNDED} | {"$defs", "definitions", *REFERENCES}
 """Keywords that restrict nothing once references are followed. `GROUNDED` is not among them: it applies to all schemas
 that its schema refers to."""
 
-_CHOOSING = frozenset(CHOICES)
+_CHOICE_KEYWORDS = frozenset(CHOICES)
 _OBJECT = frozenset({"object"})
-_GLANCE = 3
+_GLANCE_DEPTH = 3
 """How many levels of an option are examined before it is tried."""
 
-MAX_KINDS = 64
+MAX_VALUE_GROUPS = 64
 """The most groups of values of a property for which choices are settled one by one."""
 
 
 class OpenChoice(NamedTuple):
     """Options, each a conjunction of schemas, one of which has to hold, and the keyword that requires it.
 
-    `denied` is a schema if the options are the ways to fail that schema.
+    `denied` is a schema if the options are those of its complement.
     """
 
     part: Subschema
@@ -67,8 +67,11 @@ class OpenChoice(NamedTuple):
     denied: Subschema | None = None
 
 
-class Way(NamedTuple):
-    """A way to settle choices: an option that holds, and the choices that are then left open."""
+class Case(NamedTuple):
+    """One case of a conjunction with open choices: an option that holds, and the choices that are then left open.
+
+    Every value of the conjunction belongs to a case: `anyOf: [A, B]` has the cases A and B.
+    """
 
     option: Subschemas
     choices: list[OpenChoice]
@@ -83,64 +86,76 @@ class Conjunction:
 
     __slots__ = ("choices", "context", "denied", "followed", "schemas", "seen")
 
-    def __init__(self) -> None:
+    def __init__(self, schemas: Iterable[Subschema] = ()) -> None:
         self.schemas: Subschemas = []
         self.choices: list[OpenChoice] = []
         self.followed: Subschemas = []
         self.denied: dict[Identity, Subschema] = {}
         self.seen: dict[Identity, frozenset[Identity]] = {}
-        self.context = NOTHING_KNOWN
+        self.context = EMPTY_CONTEXT
+        for part in schemas:
+            self.add(part)
 
     @deep
     def add(self, part: Subschema) -> None:
         """Add a schema and all that it refers to. Raises `UnsatisfiableError` if it contradicts the others."""
-        schema, location, scopes = part
-        if isinstance(schema, PlacedSchema):
+        schema, location, parents = part
+        if isinstance(schema, RelocatedSchema):
             self._deny(part, Subschema(schema.schema, schema.location.at_depth(location.depth)))
             return
-        if schema is True or (part.identity in self.seen and scopes <= self.seen[part.identity]):
+        if schema is True or (part.identity in self.seen and parents <= self.seen[part.identity]):
             return
         if schema is False:
             raise location.unsatisfiable("nothing is allowed here", keyword=None)
         check_shape(part)
         if part.identity in self.denied:
             raise location.unsatisfiable("a required schema is denied", keyword="not")
-        self._add_new(part._replace(scopes=self._noted(part)))
+        self._add_new(part._replace(unevaluated_parents=self._note_seen(part)))
 
-    def _noted(self, part: Subschema) -> frozenset[Identity]:
-        """Note that a schema is added; return its scopes, with the earlier ones if it was added before."""
-        identity, scopes = part.identity, part.scopes
+    def _note_seen(self, part: Subschema) -> frozenset[Identity]:
+        """Note that a schema is added; return its unevaluated parents, with the earlier ones if it was added before."""
+        identity, parents = part.identity, part.unevaluated_parents
         if identity in self.seen:
-            scopes |= self.seen[identity]
+            parents |= self.seen[identity]
             self.schemas = [schema for schema in self.schemas if schema.identity != identity]
             self.choices = [choice for choice in self.choices if choice.part.identity != identity]
-        self.seen[identity] = scopes
-        return scopes if UNEVALUATED.isdisjoint(part.schema) else scopes | {identity}
+        self.seen[identity] = parents
+        return parents if UNEVALUATED.isdisjoint(part.schema) else parents | {identity}
 
     def _add_new(self, part: Subschema) -> None:
         schema = part.schema
         for target in targets(part):
             self.followed.append(target)
-            self.add(target._replace(scopes=part.scopes))
-        if ("$ref" in schema and part.location.draft.ignores_siblings) or schema.keys() <= _SAYS_NOTHING:
+            self.add(target._replace(unevaluated_parents=part.unevaluated_parents))
+        if ("$ref" in schema and part.location.draft.ignores_siblings) or schema.keys() <= _SILENT_KEYWORDS:
             return
         self.schemas.append(part)
         for index in range(len(schema.get("allOf", []))):
-            self.add(part.below("allOf", index)._replace(scopes=part.scopes))
-        if not _CHOOSING.isdisjoint(schema):
+            self.add(part.subschema("allOf", index)._replace(unevaluated_parents=part.unevaluated_parents))
+        if not _CHOICE_KEYWORDS.isdisjoint(schema):
             for keyword in CHOICES:
                 if part.has(keyword):
                     self._choose(part, keyword)
 
     def _choose(self, part: Subschema, keyword: str) -> None:
-        """Add the choices of a keyword; the option of a choice with one option is added at once."""
+        """Add the choices of a keyword."""
         for options in CHOICES[keyword](part, self.schemas):
-            scoped = [[rule._replace(scopes=rule.scopes | part.scopes) for rule in option] for option in options]
-            if len(scoped) == 1:
-                for rule in scoped[0]:
-                    self.add(rule)
-            else:
-                self.choices.append(OpenChoice(part, keyword, scoped))
+            if not options:
+                raise part.location.unsatisfiable("there is no branch", keyword=keyword)
+            self._add_choice(OpenChoice(part, keyword, [self._with_parents(option, part) for option in options]))
+
+    @staticmethod
+    def _with_parents(option: Subschemas, part: Subschema) -> Subschemas:
+        parents = part.unevaluated_parents
+        return [rule._replace(unevaluated_parents=rule.unevaluated_parents | parents) for rule in option]
+
+    def _add_choice(self, choice: OpenChoice) -> None:
+        """Add a choice; the option of a choice with one option is added at once."""
+        if len(choice.options) > 1:
+            self.choices.append(choice)
+            return
+        for rule in choice.options[0]:
+            self.add(rule)
 
     def _deny(self, part: Subschema, target: Subschema) -> None:
         """Add a schema that the value must fail."""
@@ -151,14 +166,10 @@ class Conjunction:
         self.denied[target.identity] = target
         if isinstance(target.schema, Mapping) and not target.schema.keys().isdisjoint(REFERENCES):
             self.followed.append(target)
-        ways = ways_to_fail(target)
-        if not ways:
+        options = complement_options(target)
+        if not options:
             raise target.location.unsatisfiable("a denied schema allows every value", keyword="not")
-        if len(ways) == 1:
-            for rule in ways[0]:
-                self.add(rule)
-        else:
-            self.choices.append(OpenChoice(part, "not", ways, target))
+        self._add_choice(OpenChoice(part, "not", options, target))
 
     @property
     def is_one_choice(self) -> bool:
@@ -166,7 +177,7 @@ class Conjunction:
         if len(self.choices) != 1:
             return False
         _, keyword, options, _ = self.choices[0]
-        silent = _SAYS_NOTHING | {keyword, "allOf", "discriminator"}
+        silent = _SILENT_KEYWORDS | {keyword, "allOf", "discriminator"}
         return (
             all(len(option) == 1 for option in options)
             and len(self.denied) <= (keyword == "not")
@@ -184,44 +195,40 @@ class Conjunction:
                     is_settled = False
                     self.context = context_of(self.schemas, self.context)
 
-    def _settle(self, choice: OpenChoice, context: KnownRules) -> bool:
+    def _settle(self, choice: OpenChoice, context: SchemaContext) -> bool:
         if not any(choice is other for other in self.choices):
             return False
-        if choice.denied is not None and surely_empty([choice.denied], context, _GLANCE):
+        if choice.denied is not None and surely_empty([choice.denied], context, _GLANCE_DEPTH):
             self.choices = [other for other in self.choices if other is not choice]
             return False
-        options = [option for option in choice.options if not surely_empty(option, context, _GLANCE)]
+        options = [option for option in choice.options if not surely_empty(option, context, _GLANCE_DEPTH)]
         types = types_left(options)
         if options and types < context.rules.types:
-            self.add(choice.part.location.made(type=sorted(types)))
+            self.add(choice.part.location.internal_schema(type=sorted(types)))
             return True
         if len(options) == len(choice.options) > 1:
             return False
         if not options:
             raise choice.part.location.unsatisfiable("no branch is possible", keyword=choice.keyword)
         self.choices = [other for other in self.choices if other is not choice]
-        if len(options) > 1:
-            self.choices.append(choice._replace(options=options))
-            return False
-        for rule in options[0]:
-            self.add(rule)
-        return True
+        self._add_choice(choice._replace(options=options))
+        return len(options) == 1
 
-    def ways(self, *, by_property: bool) -> list[Way]:
-        """Return ways to settle choices: by an option that denials share, by a property, or by the first choice."""
-        ways = self._factored() if by_property else []
-        if not ways and by_property and self.context.rules.types == _OBJECT:
-            ways = [Way(option, self.choices) for option in self._by_property()]
-        return ways or [Way(option, self.choices[1:]) for option in self.choices[0].options]
+    def cases(self, *, by_property: bool) -> list[Case]:
+        """Return the cases of a choice: of an option that denials share, of a property, or of the first choice."""
+        cases = self._factored() if by_property else []
+        if not cases and by_property and self.context.rules.types == _OBJECT:
+            cases = [Case(option, self.choices) for option in self._options_by_property()]
+        return cases or [Case(option, self.choices[1:]) for option in self.choices[0].options]
 
-    def _factored(self) -> list[Way]:
-        """Return two ways where several denials share an option; else none.
+    def _factored(self) -> list[Case]:
+        """Return two cases where several denials share an option; else none.
 
         The option holds, or one of the others of each denial does: (a ∨ b) ∧ (a ∨ c) is a ∨ (b ∧ c).
         """
         keys = [[_option_key(option) for option in choice.options] if choice.denied else [] for choice in self.choices]
-        counts = Counter(key for own in keys for key in dict.fromkeys(own))
-        common, count = max(counts.items(), key=itemgetter(1), default=(None, 0))
+        shares = Counter(key for own in keys for key in dict.fromkeys(own))
+        common, count = max(shares.items(), key=itemgetter(1), default=(None, 0))
         if count < 2:
             return []
         taken: Subschemas = []
@@ -235,126 +242,131 @@ class Conjunction:
             else:
                 others.append(choice)
                 without.append(choice)
-        return [Way(taken, others), Way([], without)]
+        return [Case(taken, others), Case([], without)]
 
-    def _by_property(self) -> list[Subschemas]:
-        """Return the ways to choose the value of a property that distinguishes denied schemas; none if there is none.
+    def _options_by_property(self) -> list[Subschemas]:
+        """Return options by the value of a property that distinguishes denied schemas; none if there is none.
 
-        An object with `"type": "a"` fails `{"type": {"const": "b"}}`, `{"type": {"const": "c"}}` and so on. Other ways
-        to fail these schemas matter only for objects without that property.
+        An object with `"type": "a"` fails `{"type": {"const": "b"}}`, `{"type": {"const": "c"}}` and so on. Other
+        options of their complements matter only for objects without that property.
         """
         denied = [choice.denied for choice in self.choices if choice.denied is not None]
-        listed: dict[str, list[Mapping[str, Any]]] = {}
+        values_by_name: dict[str, list[Mapping[str, Any]]] = {}
         for part in denied:
             for name, values in listed_properties(part).items():
-                listed.setdefault(name, []).append(values)
-        for name, lists in sorted(listed.items(), key=lambda item: -len(item[1])):
-            ways = self._ways_to_hold(denied[0], name, lists) if len(lists) > 1 else []
-            if len(ways) > 1:
-                return ways
+                values_by_name.setdefault(name, []).append(values)
+        for name, lists in sorted(values_by_name.items(), key=lambda item: -len(item[1])):
+            options = self._options_of_property(denied[0], name, lists) if len(lists) > 1 else []
+            if len(options) > 1:
+                return options
         return []
 
-    def _ways_to_hold(self, part: Subschema, name: str, lists: list[Mapping[str, Any]]) -> list[Subschemas]:
-        """Return the ways for a property to have a value from some lists, to have another value, or to be absent."""
+    def _options_of_property(self, part: Subschema, name: str, lists: list[Mapping[str, Any]]) -> list[Subschemas]:
+        """Return the options that a property has a value from some lists, has another value, or is absent."""
         allowed = listed_values_of(self.context, name)
         if allowed is NOTHING_LISTED:
             return []
-        kinds: dict[frozenset[int], dict[str, Any]] = {}
+        groups: dict[frozenset[int], dict[str, Any]] = {}
         for key, value in {key: value for values in lists for key, value in values.items()}.items():
             if allowed is None or key in allowed:
-                kinds.setdefault(frozenset(n for n, own in enumerate(lists) if key in own), {})[key] = value
-        if len(kinds) > MAX_KINDS:
+                groups.setdefault(frozenset(n for n, own in enumerate(lists) if key in own), {})[key] = value
+        if len(groups) > MAX_VALUE_GROUPS:
             return []
-        part = part._replace(scopes=frozenset())
-        ways = [[_of_property(part, name, list(values.values()))] for values in kinds.values()]
+        part = part._replace(unevaluated_parents=frozenset())
+        options = [[_property_schema(part, name, list(values.values()))] for values in groups.values()]
         if allowed is None:
-            listed = [value for values in kinds.values() for value in values.values()]
-            ways.append([_of_property(part, name, listed, is_denied=True)])
-        elif len(allowed) > sum(map(len, kinds.values())):
-            ways.append([part.location.made(type="object", required=[name])])
+            values_by_name = [value for values in groups.values() for value in values.values()]
+            options.append([_property_schema(part, name, values_by_name, is_denied=True)])
+        elif len(allowed) > sum(map(len, groups.values())):
+            options.append([part.location.internal_schema(type="object", required=[name])])
         if name not in self.context.required:
-            ways.append([part.location.made(type="object", properties={name: False})])
-        return ways
+            options.append([part.location.internal_schema(type="object", properties={name: False})])
+        return options
 
-    def after_way(self, way: Way) -> "Conjunction":
-        """Return the conjunction after one of its ways."""
-        chosen = Conjunction()
-        chosen.schemas, chosen.choices = list(self.schemas), list(way.choices)
-        chosen.seen, chosen.denied, chosen.context = dict(self.seen), dict(self.denied), self.context
-        for part in way.option:
-            chosen.add(part)
-        return chosen
+    def in_case(self, case: Case) -> "Conjunction":
+        """Return the conjunction in one of its cases."""
+        result = Conjunction()
+        result.schemas, result.choices = list(self.schemas), list(case.choices)
+        result.seen, result.denied, result.context = dict(self.seen), dict(self.denied), self.context
+        for part in case.option:
+            result.add(part)
+        return result
 
 
 def _option_key(option: Subschemas) -> Hashable:
     """Return a key that is equal for two options only if they mean the same."""
-    return frozenset((_content(part.schema, part.location), part.scopes) for part in option)
+    return frozenset((_content_key(part.schema, part.location), part.unevaluated_parents) for part in option)
 
 
-def _content(value: Any, location: Location) -> Hashable:
+def _content_key(value: Any, location: Location) -> Hashable:
     """Return a key of a schema made by the compiler, by its content; other schemas are compared by identity."""
-    if isinstance(value, PlacedSchema):
+    if isinstance(value, RelocatedSchema):
         return value.key
-    if isinstance(value, MadeSchema):
+    if isinstance(value, InternalSchema):
         return frozenset(
-            (keyword, _members_content(held, location) if keyword == "properties" else _content(held, location))
+            (keyword, _members_key(held, location) if keyword == "properties" else _content_key(held, location))
             for keyword, held in value.items()
         )
     if isinstance(value, list | tuple):
-        return tuple([_content(item, location) for item in value])
+        return tuple([_content_key(item, location) for item in value])
     if isinstance(value, dict):
-        return id(value), location.entered
+        return id(value), location.entered_scope
     return type(value), value
 
 
-def _members_content(properties: Mapping[str, Any], location: Location) -> Hashable:
-    return frozenset((name, _content(value, location)) for name, value in properties.items())
+def _members_key(properties: Mapping[str, Any], location: Location) -> Hashable:
+    return frozenset((name, _content_key(value, location)) for name, value in properties.items())
 
 
-def _of_property(part: Subschema, name: str, values: list[Any], *, is_denied: bool = False) -> Subschema:
-    def make() -> MadeSchema:
-        listed = MadeSchema({"enum": values})
-        inside = PlacedSchema(listed, part.location, is_denied=True) if is_denied else listed
-        return MadeSchema({"type": "object", "required": [name], "properties": {name: inside}})
+def _property_schema(part: Subschema, name: str, values: list[Any], *, is_denied: bool = False) -> Subschema:
+    def make() -> InternalSchema:
+        values_by_name = InternalSchema({"enum": values})
+        schema = RelocatedSchema(values_by_name, part.location, is_denied=True) if is_denied else values_by_name
+        return InternalSchema({"type": "object", "required": [name], "properties": {name: schema}})
 
     key = "of property", name, is_denied, tuple(map(identity, values))
-    return Subschema(part.location.compilation.once(key, make), part.location)
+    return Subschema(part.location.compilation.cached(key, make), part.location)
 
 
-Build = Callable[[Conjunction, Location], Pattern]
+MakePattern = Callable[[Conjunction, Location], Pattern]
 """A function that makes the pattern of a conjunction."""
 
 MAX_DEFINITIONS = 10_000
 """The most definitions of one schema; each set of schemas that hold together counts."""
 
 
-def definition(gathered: Conjunction, location: Location, build: Build) -> Pattern:
+def definition(conjunction: Conjunction, location: Location, make_pattern: MakePattern) -> Pattern:
     """Return the definition of a conjunction, or a reference to it if it is being built."""
-    compilation, name = location.compilation, _name(gathered, location)
+    compilation, name = location.compilation, _name(conjunction, location)
     key = f"{name} at {location.depth}" if location.whitespace.indent else name
-    if key in compilation.patterns:
-        return compilation.patterns[key]
-    if name in compilation.open_names:
-        return _reference(name, gathered, location)
-    before, together_before = len(compilation.patterns), len(compilation.together)
-    compilation.open_names.add(name)
+    if key in compilation.definitions:
+        return compilation.definitions[key]
+    if name in compilation.names_under_construction:
+        return _reference(name, conjunction, location)
+    definitions_before, patterns_before = len(compilation.definitions), len(compilation.patterns_by_schemas)
+    compilation.names_under_construction.add(name)
     try:
-        compilation.patterns[key] = build(gathered, location)
+        compilation.definitions[key] = make_pattern(conjunction, location)
     except SchemaError:  # patterns built inside may refer to the definition, which will not exist
-        for inner in list(compilation.patterns)[before:]:
-            del compilation.patterns[inner]
-        for part in list(compilation.together)[together_before:]:
-            del compilation.together[part]
+        for inner in list(compilation.definitions)[definitions_before:]:
+            del compilation.definitions[inner]
+        for part in list(compilation.patterns_by_schemas)[patterns_before:]:
+            del compilation.patterns_by_schemas[part]
         raise
     finally:
-        compilation.open_names.remove(name)
-    return compilation.patterns[key]
+        compilation.names_under_construction.remove(name)
+    return compilation.definitions[key]
 
 
-def check_ends(pattern: Pattern, compilation: Compilation) -> None:
+def check_productive(pattern: Pattern, compilation: Compilation) -> None:
     """Refuse a definition in a pattern that has to contain itself. Definitions outside the pattern do not matter."""
-    targets = [(reference, compilation.patterns.get(reference.name), at) for reference, at in compilation.references]
-    if all(target is None or ends_alone(target, compilation.endings) for _, target, _ in targets):
+    targets = [
+        (reference, compilation.definitions.get(reference.name), at)
+        for reference, at in compilation.recursive_references
+    ]
+    if all(
+        target is None or matches_without_references(target, compilation.reference_free) for _, target, _ in targets
+    ):
         return
     left, productive = set(map(id, nodes_of(pattern))), productive_nodes(pattern)
     for reference, target, location in targets:
@@ -362,7 +374,7 @@ def check_ends(pattern: Pattern, compilation: Compilation) -> None:
             raise location.unsatisfiable(f"{reference.name} has to contain itself, without end", keyword="$ref")
 
 
-def _reference(name: str, gathered: Conjunction, location: Location) -> Reference:
+def _reference(name: str, conjunction: Conjunction, location: Location) -> Reference:
     """Return a reference to a definition that is being built."""
     if location.whitespace.indent:
         raise location.refusal(
@@ -370,27 +382,30 @@ def _reference(name: str, gathered: Conjunction, location: Location) -> Referenc
             keyword="$ref",
             remedy='Choose another whitespace: "spaced", "compact", "flexible" or "any".',
         )
-    reference = Reference(name, location.compilation.patterns)
-    location.compilation.references.append(
-        (reference, gathered.followed[0].location if gathered.followed else location)
+    reference = Reference(name, location.compilation.definitions)
+    location.compilation.recursive_references.append(
+        (reference, conjunction.followed[0].location if conjunction.followed else location)
     )
     return reference
 
 
-def _name(gathered: Conjunction, location: Location) -> str:
+def _name(conjunction: Conjunction, location: Location) -> str:
     """Return the name of a conjunction, the same for the same schemas."""
     compilation = location.compilation
-    members = frozenset((part.identity, part.scopes) for part in gathered.schemas), frozenset(gathered.denied)
-    if members not in compilation.names:
-        if len(compilation.names) == MAX_DEFINITIONS:
+    members = (
+        frozenset((part.identity, part.unevaluated_parents) for part in conjunction.schemas),
+        frozenset(conjunction.denied),
+    )
+    if members not in compilation.definition_names:
+        if len(compilation.definition_names) == MAX_DEFINITIONS:
             raise location.refusal(
                 f"Definitions are combined in more than {MAX_DEFINITIONS:,} ways",
                 keyword="$ref",
                 remedy="Let fewer of them hold together, with allOf or beside each other.",
             )
-        named = gathered.followed or gathered.schemas
-        name = " and ".join(part.location.pointer.rpartition("/")[2] or "#" for part in named)
-        compilation.namesakes[name] += 1
-        count = compilation.namesakes[name]
-        compilation.names[members] = name if count == 1 else f"{name} ({count})"
-    return compilation.names[members]
+        sources = conjunction.followed or conjunction.schemas
+        name = " and ".join(part.location.pointer.rpartition("/")[2] or "#" for part in sources)
+        compilation.name_counts[name] += 1
+        count = compilation.name_counts[name]
+        compilation.definition_names[members] = name if count == 1 else f"{name} ({count})"
+    return compilation.definition_names[members]

@@ -12,28 +12,28 @@ from structured.errors import PatternError
 from structured.json_schema.document.equality import identity
 from structured.json_schema.document.location import (
     Identity,
-    MadeSchema,
-    PlacedSchema,
+    InternalSchema,
+    RelocatedSchema,
     Subschema,
     Subschemas,
     check_shape,
 )
 from structured.json_schema.document.references import REFERENCES, targets
 from structured.json_schema.keyword_types import ALL_TYPES, named_types, type_of
-from structured.json_schema.logic.property_names import exclude_each_other, existence_rules, finds, named_candidates
+from structured.json_schema.logic.property_names import candidate_names, exclude_each_other, existence_rules, matches_in
 from structured.regex.character_classes import ECMA
 
-DEPTH = 6
+MAX_DEPTH = 6
 """How many levels of properties and choices are examined."""
 
-MAX_LOOKED_AT = 300_000
+MAX_EXAMINED_SCHEMAS = 300_000
 """The most schemas that are examined in one compilation; after that, nothing is found to be empty."""
 
 _ARRAY = frozenset({"array"})
 _OBJECT = frozenset({"object"})
 _STRING = frozenset({"string"})
 
-_TELLING = frozenset({"type", "const", "enum", "pattern", "denied values", "not enum"})
+_SIMPLE_KEYWORDS = frozenset({"type", "const", "enum", "pattern", "denied values", "not enum"})
 """The keywords that `_Rules` covers."""
 
 
@@ -41,30 +41,33 @@ class _Rules(NamedTuple):
     """The simple rules of some schemas: allowed types, listed values, denied values, and regular expressions."""
 
     types: frozenset[str] = ALL_TYPES
-    listed: Mapping[str, Any] | None = None
+    listed_values: Mapping[str, Any] | None = None
     """The listed values by identity; None if no schema lists values."""
-    denied: frozenset[str] = frozenset()
+    denied_values: frozenset[str] = frozenset()
     regexes: tuple[str, ...] = ()
 
-    def together(self, other: "_Rules") -> "_Rules":
+    def conjunction(self, other: "_Rules") -> "_Rules":
         """Return the conjunction of both."""
-        listed = self.listed if other.listed is None else other.listed
-        if self.listed is not None and other.listed is not None:
-            listed = {key: self.listed[key] for key in self.listed.keys() & other.listed.keys()}
+        values = self.listed_values if other.listed_values is None else other.listed_values
+        if self.listed_values is not None and other.listed_values is not None:
+            values = {key: self.listed_values[key] for key in self.listed_values.keys() & other.listed_values.keys()}
         return _Rules(
-            self.types & other.types, listed, self.denied | other.denied, tuple({*self.regexes, *other.regexes})
+            self.types & other.types,
+            values,
+            self.denied_values | other.denied_values,
+            tuple({*self.regexes, *other.regexes}),
         )
 
-    def leave_nothing(self) -> bool:
+    def is_empty(self) -> bool:
         """Tell whether no type, or no listed value, is left."""
-        if self.listed is None:
+        if self.listed_values is None:
             return not self.types or (
                 self.types == _STRING and len(self.regexes) > 1 and exclude_each_other(frozenset(self.regexes), ECMA)
             )
         return not any(
-            type_of(value) in self.types and (not isinstance(value, str) or _is_found(self.regexes, value))
-            for key, value in self.listed.items()
-            if key not in self.denied
+            type_of(value) in self.types and (not isinstance(value, str) or _all_match(self.regexes, value))
+            for key, value in self.listed_values.items()
+            if key not in self.denied_values
         )
 
 
@@ -72,12 +75,15 @@ NO_RULES = _Rules()
 
 
 @dataclass(frozen=True, slots=True)
-class KnownRules:
-    """Schemas that hold, with all schemas that they refer to, their identities, and whether one of them is False."""
+class SchemaContext:
+    """Schemas that are known to hold: with all that they refer to, their identities, and what follows from them.
+
+    `is_contradictory` says that one of them is False, or denied by another.
+    """
 
     schemas: Subschemas
     seen: frozenset[Identity]
-    is_nothing: bool = False
+    is_contradictory: bool = False
     rules: _Rules = NO_RULES
     required: frozenset[str] = frozenset()
     _by_name: dict[str, Subschemas] = field(default_factory=dict, repr=False)
@@ -89,76 +95,76 @@ class KnownRules:
         return self._by_name[name]
 
 
-NOTHING_KNOWN = KnownRules([], frozenset())
+EMPTY_CONTEXT = SchemaContext([], frozenset())
 
 
-def context_of(schemas: Sequence[Subschema], before: KnownRules = NOTHING_KNOWN) -> KnownRules:
-    """Return the known rules of some schemas together with those of `before`, to be used many times."""
-    if before.is_nothing:
+def context_of(schemas: Sequence[Subschema], before: SchemaContext = EMPTY_CONTEXT) -> SchemaContext:
+    """Return the context of some schemas together with those of `before`, to be used many times."""
+    if before.is_contradictory:
         return before
     try:
-        new = _reached(schemas, set(), before.seen)
-    except _Nothing:
-        return KnownRules([], frozenset(), is_nothing=True)
+        new = _reachable(schemas, set(), before.seen)
+    except _Contradiction:
+        return SchemaContext([], frozenset(), is_contradictory=True)
     seen = before.seen.union(part.identity for part in new)
-    rules, required = _rules_together(new, before.rules), before.required | _required(new)
-    return KnownRules([*before.schemas, *new], seen, rules=rules, required=required)
+    rules, required = _rules_of_all(new, before.rules), before.required | _required(new)
+    return SchemaContext([*before.schemas, *new], seen, rules=rules, required=required)
 
 
-def surely_empty(schemas: Subschemas, context: KnownRules = NOTHING_KNOWN, depth: int = DEPTH) -> bool:
+def surely_empty(schemas: Subschemas, context: SchemaContext = EMPTY_CONTEXT, depth: int = MAX_DEPTH) -> bool:
     """Tell whether it is certain that no value satisfies some schemas and those of the context.
 
     The choices of the context are not examined.
     """
-    if context.is_nothing:
+    if context.is_contradictory:
         return True
     compilation = schemas[0].location.compilation
-    compilation.looked_at += len(context.schemas) + len(schemas)
-    if compilation.looked_at > MAX_LOOKED_AT:
+    compilation.examined_schemas += len(context.schemas) + len(schemas)
+    if compilation.examined_schemas > MAX_EXAMINED_SCHEMAS:
         return False
     try:
-        new, own = _added(schemas, context)
-    except _Nothing:
+        new, own = _added_schemas(schemas, context)
+    except _Contradiction:
         return True
-    rules = context.rules.together(own)
-    if rules.leave_nothing():
+    rules = context.rules.conjunction(own)
+    if rules.is_empty():
         return True
     if depth == 0:
         return False
-    if rules.types == _OBJECT and (_lacks_property(context, new, depth) or _lacks_witness(context, new, depth)):
+    if rules.types == _OBJECT and (_lacks_property(context, new, depth) or _lacks_some_property(context, new, depth)):
         return True
     if rules.types == _ARRAY and _lacks_item([*context.schemas, *new], depth):
         return True
-    return any(_has_no_option(context.schemas, new, index, depth) for index in range(len(new)))
+    return any(_has_no_branch(context.schemas, new, index, depth) for index in range(len(new)))
 
 
 NOTHING_LISTED: Mapping[str, Any] = {}
 """The listed values of a property that cannot exist."""
 
 
-def listed_values_of(context: KnownRules, name: str) -> Mapping[str, Any] | None:
+def listed_values_of(context: SchemaContext, name: str) -> Mapping[str, Any] | None:
     """Return the values that schemas list for a property, by identity; None if they list none."""
     rules = context.schemas_of(name)
-    inside = context_of(rules) if rules else NOTHING_KNOWN
-    return NOTHING_LISTED if inside.is_nothing else inside.rules.listed
+    known = context_of(rules) if rules else EMPTY_CONTEXT
+    return NOTHING_LISTED if known.is_contradictory else known.rules.listed_values
 
 
 def listed_properties(part: Subschema) -> Mapping[str, Mapping[str, Any]]:
     """Return the properties of a schema whose values are listed and plain, with these values by identity."""
     key = "listed properties", part.identity
-    return part.location.compilation.once(key, lambda: _new_listed_properties(part), keep=part.schema)
+    return part.location.compilation.cached(key, lambda: _new_listed_properties(part), keep=part.schema)
 
 
 def _new_listed_properties(part: Subschema) -> Mapping[str, Mapping[str, Any]]:
     try:
-        known = _alone(part)
-    except _Nothing:
+        context = _context_of_one(part)
+    except _Contradiction:
         return {}
-    names = dict.fromkeys(name for own in known.schemas for name in own.schema.get("properties", ()))
-    listed = {name: listed_values_of(known, name) for name in names}
+    names = dict.fromkeys(name for own in context.schemas for name in own.schema.get("properties", ()))
+    values_by_name = {name: listed_values_of(context, name) for name in names}
     return {
         name: values
-        for name, values in listed.items()
+        for name, values in values_by_name.items()
         if values and not any(isinstance(value, list | dict) for value in values.values())
     }
 
@@ -171,51 +177,54 @@ def types_left(options: Iterable[Subschemas]) -> frozenset[str]:
 def _types_of(option: Subschemas) -> frozenset[str]:
     types = ALL_TYPES
     for part in option:
-        if not isinstance(part.schema, bool | PlacedSchema):
-            types &= _alone(part).rules.types
+        if not isinstance(part.schema, bool | RelocatedSchema):
+            types &= _context_of_one(part).rules.types
     return types
 
 
-def _added(schemas: Subschemas, context: KnownRules) -> tuple[Subschemas, _Rules]:
+def _added_schemas(schemas: Subschemas, context: SchemaContext) -> tuple[Subschemas, _Rules]:
     """Return the schemas that some schemas add to those of the context, with their simple rules.
 
-    The known rules of a single schema are kept, and used if they do not overlap with the context.
+    The context of a single schema is kept, and used if it does not overlap with the other.
     """
     if len(schemas) == 1:
-        alone = _alone(schemas[0])
+        alone = _context_of_one(schemas[0])
         if alone.seen.isdisjoint(context.seen):
             return alone.schemas, alone.rules
-    new = _reached(schemas, set(), context.seen)
-    return new, _rules_together(new)
+    new = _reachable(schemas, set(), context.seen)
+    return new, _rules_of_all(new)
 
 
-def _alone(part: Subschema) -> KnownRules:
-    """Return the known rules of one schema, the same object each time. Raises _Nothing if nothing satisfies it."""
-    known = part.location.compilation.once(("alone", part.identity), lambda: context_of([part]), keep=part.schema)
-    if known.is_nothing:
-        raise _Nothing
-    return known
+def _context_of_one(part: Subschema) -> SchemaContext:
+    """Return the context of one schema, the same object each time. Raises _Contradiction if nothing satisfies it."""
+    context = part.location.compilation.cached(("context", part.identity), lambda: context_of([part]), keep=part.schema)
+    if context.is_contradictory:
+        raise _Contradiction
+    return context
 
 
-def _has_no_option(others: Subschemas, new: Subschemas, index: int, depth: int) -> bool:
+def _has_no_branch(others: Subschemas, new: Subschemas, index: int, depth: int) -> bool:
     """Tell whether no branch of a schema is compatible with all the other schemas."""
     part = new[index]
     if "anyOf" not in part.schema and "oneOf" not in part.schema:
         return False
-    rest = context_of([*others, *new[:index], *new[index + 1 :]])
+    others_context = context_of([*others, *new[:index], *new[index + 1 :]])
     return any(
-        all(surely_empty([part.below(keyword, branch)], rest, depth - 1) for branch in range(len(part.schema[keyword])))
+        all(
+            surely_empty([part.subschema(keyword, branch)], others_context, depth - 1)
+            for branch in range(len(part.schema[keyword]))
+        )
         for keyword in ("anyOf", "oneOf")
         if keyword in part.schema
     )
 
 
-def _lacks_property(context: KnownRules, new: Subschemas, depth: int) -> bool:
+def _lacks_property(context: SchemaContext, new: Subschemas, depth: int) -> bool:
     """Tell whether a required property cannot exist."""
     for name in context.required | _required(new):
         rules = [*context.schemas_of(name), *(rule for part in new for rule in _schemas_of(part, name))]
-        is_telling = len(rules) > 1 or any(rule.schema is False for rule in rules)
-        if is_telling and _excludes_itself(rules, depth - 1):
+        is_restricted = len(rules) > 1 or any(rule.schema is False for rule in rules)
+        if is_restricted and _is_surely_empty(rules, depth - 1):
             return True
     return False
 
@@ -224,35 +233,35 @@ def _lacks_item(schemas: Subschemas, depth: int) -> bool:
     """Tell whether a required item cannot exist: the first item, or one that a complement requires."""
     if any(isinstance(least := part.schema.get("minItems"), int | float) and least >= 1 for part in schemas):
         rules = [rule for rule in (part.item(0) for part in schemas) if rule.schema is not True]
-        if len(rules) > 1 and _excludes_itself(rules, depth - 1):
+        if len(rules) > 1 and _is_surely_empty(rules, depth - 1):
             return True
     for part in schemas:
-        rule = part.schema.get("some item") if isinstance(part.schema, MadeSchema) else None
+        rule = part.schema.get("some item") if isinstance(part.schema, InternalSchema) else None
         if rule is not None and all(len(other.first_items) <= rule.start for other in schemas):
             rules = [item for item in (other.item(rule.start) for other in schemas) if item.schema is not True]
-            if rules and _excludes_itself([Subschema(rule.schema, part.location), *rules], depth - 1):
+            if rules and _is_surely_empty([Subschema(rule.schema, part.location), *rules], depth - 1):
                 return True
     return False
 
 
-def _lacks_witness(context: KnownRules, new: Subschemas, depth: int) -> bool:
-    """Tell whether no property can be the witness of a rule that requires one."""
+def _lacks_some_property(context: SchemaContext, new: Subschemas, depth: int) -> bool:
+    """Tell whether no property can be the one that a rule about some property requires."""
     schemas = [*context.schemas, *new]
     for _, rule in existence_rules(schemas):
-        names = named_candidates(schemas, rule)
-        witness = Subschema(rule.schema, schemas[0].location)
+        names = candidate_names(schemas, rule)
+        value = Subschema(rule.schema, schemas[0].location)
         if names is not None and all(
-            _excludes_itself([witness, *(own for part in schemas for own in _schemas_of(part, name))], depth - 1)
+            _is_surely_empty([value, *(own for part in schemas for own in _schemas_of(part, name))], depth - 1)
             for name in names
         ):
             return True
     return False
 
 
-def _excludes_itself(rules: Subschemas, depth: int) -> bool:
+def _is_surely_empty(rules: Subschemas, depth: int) -> bool:
     """Tell whether it is certain that no value satisfies some schemas; the answer is kept."""
     key = "excludes itself", frozenset(rule.identity for rule in rules), depth
-    return rules[0].location.compilation.once(key, lambda: surely_empty(rules, depth=depth), keep=rules)
+    return rules[0].location.compilation.cached(key, lambda: surely_empty(rules, depth=depth), keep=rules)
 
 
 def _required(schemas: Subschemas) -> frozenset[str]:
@@ -261,17 +270,17 @@ def _required(schemas: Subschemas) -> frozenset[str]:
 
 def _schemas_of(part: Subschema, name: str) -> Subschemas:
     if name in part.schema.get("properties", {}):
-        return [part.below("properties", name)]
+        return [part.subschema("properties", name)]
     if part.schema.get("additionalProperties") is False and "patternProperties" not in part.schema:
-        return [part.below("additionalProperties")]
+        return [part.subschema("additionalProperties")]
     return []
 
 
-class _Nothing(Exception):  # noqa: N818  not an error, a result
+class _Contradiction(Exception):  # noqa: N818  not an error, a result
     """A schema that nothing satisfies."""
 
 
-def _reached(
+def _reachable(
     schemas: Sequence[Subschema], seen: set[Identity], excluded: frozenset[Identity] = frozenset()
 ) -> Subschemas:
     """Return some schemas and all that their `$ref` and `allOf` lead to, with complements of listed values only."""
@@ -281,14 +290,14 @@ def _reached(
     while left:
         part = left.pop()
         if part.schema is False:
-            raise _Nothing
+            raise _Contradiction
         if part.schema is True or part.identity in seen or part.identity in excluded:
             continue
-        if isinstance(part.schema, PlacedSchema):
-            denied.add((id(part.schema.schema), part.schema.location.entered))
+        if isinstance(part.schema, RelocatedSchema):
+            denied.add((id(part.schema.schema), part.schema.location.entered_scope))
             listed = _denied_values(part.schema.schema)
             if listed is not None:
-                reached.append(Subschema(MadeSchema({"denied values": listed}), part.location))
+                reached.append(Subschema(InternalSchema({"denied values": listed}), part.location))
             continue
         check_shape(part)
         seen.add(part.identity)
@@ -298,9 +307,9 @@ def _reached(
                 continue
         reached.append(part)
         if "allOf" in part.schema:
-            left += [part.below("allOf", index) for index in reversed(range(len(part.schema["allOf"])))]
+            left += [part.subschema("allOf", index) for index in reversed(range(len(part.schema["allOf"])))]
     if not (denied.isdisjoint(seen) and denied.isdisjoint(excluded)):
-        raise _Nothing
+        raise _Contradiction
     return reached
 
 
@@ -317,17 +326,17 @@ def _denied_values(schema: Any) -> list[Any] | None:
     return [value for value in values if type_of(value) in named_types(schema)]
 
 
-def _rules_together(schemas: Subschemas, rules: _Rules = NO_RULES) -> _Rules:
+def _rules_of_all(schemas: Subschemas, rules: _Rules = NO_RULES) -> _Rules:
     for part in schemas:
         own = _rules_of(part)
         if own is not NO_RULES:
-            rules = rules.together(own)
+            rules = rules.conjunction(own)
     return rules
 
 
 def _rules_of(part: Subschema) -> _Rules:
     schema, listed = part.schema, None
-    if _TELLING.isdisjoint(schema):
+    if _SIMPLE_KEYWORDS.isdisjoint(schema):
         return NO_RULES
     for keyword in ("const", "enum"):
         if part.has(keyword) and (keyword == "const" or isinstance(schema["enum"], list)):
@@ -335,16 +344,16 @@ def _rules_of(part: Subschema) -> _Rules:
             here = {identity(value): value for value in values}
             listed = here if listed is None else {key: listed[key] for key in listed.keys() & here.keys()}
     denied: frozenset[str] = frozenset()
-    if isinstance(schema, MadeSchema):
+    if isinstance(schema, InternalSchema):
         denied = frozenset(identity(value) for word in ("denied values", "not enum") for value in schema.get(word, ()))
-    is_seen = isinstance(schema.get("pattern"), str) and not part.location.is_type
-    regexes = (schema["pattern"],) if is_seen else ()
+    is_searchable = isinstance(schema.get("pattern"), str) and not part.location.is_type
+    regexes = (schema["pattern"],) if is_searchable else ()
     return _Rules(named_types(schema), listed, denied, regexes)
 
 
-def _is_found(regexes: Iterable[str], text: str) -> bool:
+def _all_match(regexes: Iterable[str], text: str) -> bool:
     """Tell whether all regular expressions match in a text; True if one of them is malformed."""
     try:
-        return all(finds(regex, ECMA, text) for regex in regexes)
+        return all(matches_in(regex, ECMA, text) for regex in regexes)
     except PatternError:
         return True

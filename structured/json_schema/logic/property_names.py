@@ -1,4 +1,4 @@
-"""Names of properties: sorted by the regular expressions that match in them, and those that a rule may be about."""
+"""Names of properties: their partition by regular expressions, and those that a rule about some property allows."""
 
 from collections.abc import Hashable, Iterator, Sequence
 from functools import lru_cache
@@ -7,12 +7,12 @@ from typing import NamedTuple
 from structured.automata.dfa import Intersection, Language, PatternLanguage, most_characters, partition
 from structured.automata.dfa.language import limited_work
 from structured.errors import PatternError
-from structured.json_schema.document.location import MadeSchema, PlacedSchema, Subschema, Subschemas
+from structured.json_schema.document.location import InternalSchema, RelocatedSchema, Subschema, Subschemas
 from structured.regex import Pattern, alternation, concat, literal, words
 from structured.regex.character_classes import ECMA, Dialect
 from structured.regex.json_strings import escaped
 from structured.regex.regex_parser import regex_to_pattern
-from structured.regex.syntax import ANY_TEXT, Lookahead, Scan
+from structured.regex.syntax import ANY_TEXT, AutomatonPattern, Lookahead
 
 
 @lru_cache(maxsize=1024)
@@ -21,12 +21,12 @@ def language_of(regex: str, dialect: Dialect) -> PatternLanguage:
     return PatternLanguage(regex_to_pattern(regex, dialect))
 
 
-def finds(regex: str, dialect: Dialect, text: str) -> bool:
+def matches_in(regex: str, dialect: Dialect, text: str) -> bool:
     """Tell whether a regular expression matches in a text."""
     return language_of(regex, dialect).contains(text)
 
 
-MAX_LOOKED_AT = 300
+MAX_EXAMINED_STATES = 300
 """The most states that are explored to prove that regular expressions exclude each other."""
 
 
@@ -34,14 +34,14 @@ MAX_LOOKED_AT = 300
 def exclude_each_other(regexes: frozenset[str], dialect: Dialect) -> bool:
     """Tell whether it is certain that no text matches all of some regular expressions: `{"^a:", "^b:"}` → True."""
     try:
-        together = Intersection([language_of(regex, dialect) for regex in sorted(regexes)])
-        reached = {together.start}
-        states = [together.start]
+        intersection = Intersection([language_of(regex, dialect) for regex in sorted(regexes)])
+        reached = {intersection.start}
+        states = [intersection.start]
         with limited_work():
             for state in states:  # the list grows during the loop
-                if together.accepts(state) or len(states) > MAX_LOOKED_AT:
+                if intersection.accepts(state) or len(states) > MAX_EXAMINED_STATES:
                     return False
-                new = set(together.row(state)) - reached - {None}
+                new = set(intersection.row(state)) - reached - {None}
                 reached |= new
                 states += new
     except PatternError:
@@ -49,8 +49,8 @@ def exclude_each_other(regexes: frozenset[str], dialect: Dialect) -> bool:
     return True
 
 
-class SortedNames:
-    """Names other than the `reserved` ones, sorted by the regular expressions that match in them.
+class NamePartition:
+    """The partition of names, other than the `reserved` ones, by the regular expressions that match in them.
 
     If `names` is not None, other names are left out. The kind of a name is the set of indices of the expressions that
     match in it, and, after these, of the languages of `others` that contain it.
@@ -72,20 +72,20 @@ class SortedNames:
             (PatternLanguage(words(reserved)),) if reserved else (),
         )
         self._partition = partition(base, [*(language_of(regex, dialect) for regex in regexes), *others])
-        self._scans: dict[tuple[frozenset[int], ...], Scan] = {}
+        self._names_by_kinds: dict[tuple[frozenset[int], ...], AutomatonPattern] = {}
         self.kinds = tuple(self._partition.kinds)
 
-    def scan(self, kinds: Sequence[frozenset[int]]) -> Scan:
+    def names_of(self, kinds: Sequence[frozenset[int]]) -> AutomatonPattern:
         """Return the names of some kinds, as written inside a JSON string, the same node each time."""
         key = tuple(kinds)
-        if key not in self._scans:
+        if key not in self._names_by_kinds:
             automaton = self._partition.automaton(kinds)
-            self._scans[key] = Scan(
-                automaton.arcs, automaton.accepting, most_characters(automaton), (self._shown(kinds),)
+            self._names_by_kinds[key] = AutomatonPattern(
+                automaton.arcs, automaton.accepting, most_characters(automaton), (self._printed_as(kinds),)
             )
-        return self._scans[key]
+        return self._names_by_kinds[key]
 
-    def _shown(self, kinds: Sequence[frozenset[int]]) -> Pattern:
+    def _printed_as(self, kinds: Sequence[frozenset[int]]) -> Pattern:
         quote = literal('"')
         ahead = [Lookahead(concat(escaped(self._names), quote))] if self._names is not None else []
         ahead += [Lookahead(concat(escaped(words(self._reserved)), quote), negated=True)] if self._reserved else []
@@ -97,47 +97,47 @@ class SortedNames:
         return concat(*ahead, alternation(*options), escaped(ANY_TEXT))
 
 
-_SORTED: dict[tuple[object, ...], tuple[Pattern | None, SortedNames]] = {}
+_PARTITIONS: dict[tuple[object, ...], tuple[Pattern | None, NamePartition]] = {}
 _MAX_KEPT = 256
 
 
-def sorted_names(
+def name_partition(
     names: Pattern | None,
     reserved: Sequence[str],
     regexes: Sequence[str],
     dialect: Dialect,
     others: Sequence[tuple[Hashable, Language]] = (),
-) -> SortedNames:
-    """Return sorted names, the same object for the same arguments. Each of `others` is a key and its language."""
+) -> NamePartition:
+    """Return a partition, the same object for the same arguments. Each of `others` is a key and its language."""
     key = id(names), tuple(reserved), tuple(regexes), dialect, tuple([name for name, _ in others])
-    if key not in _SORTED:
-        if len(_SORTED) >= _MAX_KEPT:
-            _SORTED.clear()
-        _SORTED[key] = names, SortedNames(names, reserved, regexes, dialect, [language for _, language in others])
-    return _SORTED[key][1]
+    if key not in _PARTITIONS:
+        if len(_PARTITIONS) >= _MAX_KEPT:
+            _PARTITIONS.clear()
+        _PARTITIONS[key] = names, NamePartition(names, reserved, regexes, dialect, [language for _, language in others])
+    return _PARTITIONS[key][1]
 
 
 class SomeProperty(NamedTuple):
-    """The rule that some property of an object, the witness, satisfies a schema and has a suitable name.
+    """An existence rule: some property of an object has to satisfy a schema, under a name that the rule allows.
 
     The name is not in `other_names`, no expression of `other_patterns` matches in it, `pattern` does, if there is one,
     and it satisfies the schema `names`.
     """
 
-    schema: PlacedSchema | bool
+    schema: RelocatedSchema | bool
     pattern: str | None = None
     other_names: tuple[str, ...] = ()
     other_patterns: tuple[str, ...] = ()
-    names: PlacedSchema | bool = True
+    names: RelocatedSchema | bool = True
 
-    def may_be(self, name: str, dialect: Dialect) -> bool:
-        """Tell whether a property of this name may be the witness, apart from the schema `names`."""
-        if name in self.other_names or any(finds(regex, dialect, name) for regex in self.other_patterns):
+    def allows_name(self, name: str, dialect: Dialect) -> bool:
+        """Tell whether the rule allows a name, apart from the schema `names`."""
+        if name in self.other_names or any(matches_in(regex, dialect, name) for regex in self.other_patterns):
             return False
-        return self.pattern is None or finds(self.pattern, dialect, name)
+        return self.pattern is None or matches_in(self.pattern, dialect, name)
 
-    def may_be_found_by(self, regex: str) -> bool:
-        """Tell whether a regular expression may match in the name of the witness; True in case of doubt."""
+    def may_be_matched_by(self, regex: str) -> bool:
+        """Tell whether a regular expression may match in a name that the rule allows; True in case of doubt."""
         if regex in self.other_patterns:
             return False
         return self.pattern is None or not exclude_each_other(frozenset((regex, self.pattern)), ECMA)
@@ -146,21 +146,21 @@ class SomeProperty(NamedTuple):
 def existence_rules(schemas: Subschemas) -> Iterator[tuple[Subschema, SomeProperty]]:
     """Yield the rules that some property exists, each with its schema."""
     for part in schemas:
-        if isinstance(part.schema, MadeSchema) and "some property" in part.schema:
+        if isinstance(part.schema, InternalSchema) and "some property" in part.schema:
             yield part, part.schema["some property"]
 
 
-def named_candidates(schemas: Subschemas, rule: SomeProperty) -> list[str] | None:
-    """Return the listed names that the witness may have, where no other name is allowed; None if others may be.
+def candidate_names(schemas: Subschemas, rule: SomeProperty) -> list[str] | None:
+    """Return the listed names that a rule allows, where schemas allow no other names; None if they do.
 
-    `{"properties": {"a": …}, "additionalProperties": false}` → `["a"]`, if the witness may be called "a"
+    `{"properties": {"a": …}, "additionalProperties": false}` → `["a"]`, if the rule allows "a"
     """
     for part in schemas:
         if part.schema.get("additionalProperties") is False and not part.location.is_type:
             regexes = part.schema.get("patternProperties", ())
             try:
-                if not any(map(rule.may_be_found_by, regexes)):
-                    return [name for name in part.schema.get("properties", ()) if rule.may_be(name, ECMA)]
+                if not any(map(rule.may_be_matched_by, regexes)):
+                    return [name for name in part.schema.get("properties", ()) if rule.allows_name(name, ECMA)]
             except PatternError:
                 continue
     return None

@@ -23,7 +23,7 @@ from structured.json_schema.document.equality import identity
 from structured.json_schema.document.library import ROOT_URI, pointer_of
 from structured.json_schema.document.location import Location, Subschema
 from structured.json_schema.document.references import REFERENCES
-from structured.json_schema.logic.property_names import finds
+from structured.json_schema.logic.property_names import matches_in
 from structured.json_schema.numbers.bounds import DIVISORS, is_number
 from structured.json_schema.numbers.multiples import is_multiple
 from structured.json_schema.strings.formats import SPECIFIED_FORMATS
@@ -105,8 +105,8 @@ def _json_path(error: Any) -> str:
 
 def _validator(schema: Any, location: Location, asserts_formats: bool) -> Any:
     """Return the validator of a schema, the same object each time, since making it is most of the work."""
-    key = "validator", id(schema), location.entered, location.path, asserts_formats
-    return location.compilation.once(key, lambda: _new_validator(schema, location, asserts_formats), keep=schema)
+    key = "validator", id(schema), location.entered_scope, location.path, asserts_formats
+    return location.compilation.cached(key, lambda: _new_validator(schema, location, asserts_formats), keep=schema)
 
 
 def _new_validator(schema: Any, location: Location, asserts_formats: bool) -> Any:
@@ -114,7 +114,7 @@ def _new_validator(schema: Any, location: Location, asserts_formats: bool) -> An
 
     checker = _checker(asserts_formats)
     validator = _with_own_patterns(validator_for({"$schema": location.draft.metaschema}))
-    location.compilation.once(  # whether formats are asserted or not
+    location.compilation.cached(  # whether formats are asserted or not
         ("well formed", id(schema), location.draft),
         lambda: check_well_formed(schema, location.draft, validator.FORMAT_CHECKER),
         keep=schema,
@@ -134,7 +134,7 @@ def _refers(value: Any) -> bool:
 
 
 def _address(schema: Any, location: Location) -> str:
-    """Return the URI by which the registry finds a schema that refers to others."""
+    """Return the URI by which the registry matches_in a schema that refers to others."""
     resource, library = location.scope.resource, location.compilation.library
     if location.scope.outer or library.is_dynamic:  # `jsonschema` treats every reference to a dynamic name as dynamic
         raise NotEvaluatedError(
@@ -310,7 +310,7 @@ def _negation(keywords: Collection[str]) -> dict[str, Callable[..., Any]]:
 
 
 def _pattern_problem(regex: str, value: Any) -> str | None:
-    is_wrong = isinstance(value, str) and not finds(regex, ECMA, value)
+    is_wrong = isinstance(value, str) and not matches_in(regex, ECMA, value)
     return f"{value!r} does not match {regex!r}" if is_wrong else None
 
 

@@ -18,14 +18,14 @@ from typing import NamedTuple
 
 from structured.errors import PatternError
 from structured.errors.values import described
-from structured.json_schema.document.location import Location, MadeSchema, Subschema, Subschemas
+from structured.json_schema.document.location import InternalSchema, Location, Subschema, Subschemas
 from structured.json_schema.numbers.multiples import common_multiple
 
 BOUNDS = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"})
 DIVISORS = frozenset({"divisibleBy", "multipleOf"})
 """`divisibleBy` is the name in draft 3."""
 
-FEW = 64
+MAX_LISTED_VALUES = 64
 """The most values that are listed one by one."""
 
 
@@ -64,7 +64,7 @@ class Interval(NamedTuple):
         return low, None if high is None else -high
 
     @property
-    def has_fractions(self) -> bool:
+    def has_small_fractions(self) -> bool:
         """Whether some decimal between -1 and 1, but 0, and its double, perhaps of very many digits, are inside."""
         if self.decimals is None:
             return False
@@ -92,45 +92,45 @@ class NumberRules(NamedTuple):
 
     intervals: tuple[Interval, ...]
     divisor: Fraction | None
-    not_divisors: tuple[Fraction, ...] = ()
+    denied_divisors: tuple[Fraction, ...] = ()
     keyword: str | None = None
 
     def __str__(self) -> str:
         words = [str(interval) for interval in self.intervals if interval != Interval()]
         multiple = [] if self.divisor is None else [f"a multiple of {_shown(self.divisor)}"]
-        denied = [f"no multiple of {_shown(divisor)}" for divisor in self.not_divisors]
+        denied = [f"no multiple of {_shown(divisor)}" for divisor in self.denied_divisors]
         return " and ".join([*([" or ".join(words)] if words else []), *multiple, *denied])
 
-    def few_values(self) -> list[Fraction] | None:
-        """Return the values, if there is a divisor and there are at most `FEW` values; else None."""
+    def values_if_few(self) -> list[Fraction] | None:
+        """Return the values, if there is a divisor and there are at most `MAX_LISTED_VALUES` values; else None."""
         multiples: list[Fraction] = []
         for low, high, low_is_strict, high_is_strict in self.intervals:
-            if self.divisor is None or low is None or high is None or high - low > FEW * self.divisor:
+            if self.divisor is None or low is None or high is None or high - low > MAX_LISTED_VALUES * self.divisor:
                 return None
             scaled = Interval(low / self.divisor, high / self.divisor, low_is_strict, high_is_strict)
             first, last = scaled.rounded(0)
             assert first is not None
             assert last is not None
             multiples += [count * self.divisor for count in range(int(first), int(last) + 1)]
-        kept = [value for value in multiples if all(value % divisor for divisor in self.not_divisors)]
-        return kept if len(kept) <= FEW else None
+        kept = [value for value in multiples if all(value % divisor for divisor in self.denied_divisors)]
+        return kept if len(kept) <= MAX_LISTED_VALUES else None
 
 
-def rules_of(schemas: Subschemas) -> NumberRules:
+def number_rules_of(schemas: Subschemas) -> NumberRules:
     """Return the rules of some schemas about a number together."""
     divisors = [_divisor(part, keyword) for part in schemas for keyword in part.schema.keys() & DIVISORS]
     common = None
     for divisor in divisors:
         common = divisor if common is None else common_multiple(common, divisor)
-    complements = [part for part in schemas if isinstance(part.schema, MadeSchema)]
-    not_divisors = [_divisor(part, "not multipleOf") for part in complements if "not multipleOf" in part.schema]
-    not_divisors += [Fraction(1) for part in complements if part.schema.get("not integer")]
+    complements = [part for part in schemas if isinstance(part.schema, InternalSchema)]
+    denied_divisors = [_divisor(part, "not multipleOf") for part in complements if "not multipleOf" in part.schema]
+    denied_divisors += [Fraction(1) for part in complements if part.schema.get("not integer")]
     values = [
         Fraction(str(value)) for part in complements for value in part.schema.get("not enum", []) if is_number(value)
     ]
     keywords = sorted(key for part in schemas for key in part.schema.keys() & (BOUNDS | DIVISORS))
     intervals = tuple(_interval(schemas).without(values))
-    return NumberRules(intervals, common, tuple(dict.fromkeys(not_divisors)), keywords[0] if keywords else None)
+    return NumberRules(intervals, common, tuple(dict.fromkeys(denied_divisors)), keywords[0] if keywords else None)
 
 
 def _interval(schemas: Subschemas) -> Interval:

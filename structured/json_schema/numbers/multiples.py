@@ -14,7 +14,7 @@ from typing import Any
 from structured.automata.dfa import Alphabet, Intersection, Language, PatternLanguage, alphabet_of, explore
 from structured.automata.dfa.character_automaton import expression
 from structured.json_schema.numbers.ranges import decimal_places
-from structured.regex import Pattern, Scan, literal
+from structured.regex import AutomatonPattern, Pattern, literal
 
 SURE_DIGITS = 15
 """No two decimals of at most so many digits round to the same double."""
@@ -22,7 +22,7 @@ SURE_DIGITS = 15
 _DIGITS = "0123456789"
 _NUMERALS: Alphabet = alphabet_of(literal(f"-.{_DIGITS}"))
 _START = "start"
-_ANY = "any"
+_SURE = "sure"
 
 
 def common_multiple(left: Fraction, right: Fraction) -> Fraction:
@@ -68,19 +68,21 @@ class Multiples:
         self.places, self.zeros = max(0, -power), max(0, power)
         self.start: Hashable = _START
         # The digits still to come after the point contribute factors of ten, so smaller moduli suffice.
-        self._moduli = [self.factor // gcd(self.factor, 10 ** (self.places - done)) for done in range(self.places + 1)]
+        self._moduli = [
+            self.factor // gcd(self.factor, 10 ** (self.places - place)) for place in range(self.places + 1)
+        ]
 
     def row(self, state: Any) -> list[Any]:
         """Return the successors for the sign, the digits and the point."""
-        return self.alphabet.row(self._following(state))
+        return self.alphabet.row(self._successors(state))
 
-    def _following(self, state: Any) -> dict[str, Any]:
+    def _successors(self, state: Any) -> dict[str, Any]:
         if state == _START:
             unsigned = (None, 0, self.zeros)
-            return {"-": unsigned, **self._following(unsigned)}
-        done, remainder, zeros = state
-        if done is not None:
-            return self._after_point(done, remainder)
+            return {"-": unsigned, **self._successors(unsigned)}
+        places_read, remainder, zeros = state
+        if places_read is not None:
+            return self._after_point(places_read, remainder)
         digits = _by_digit([self._before_point(remainder, zeros, digit) for digit in range(10)])
         if self.places or self.accepts(state):
             return {".": (0, remainder, 0), **digits}
@@ -92,21 +94,21 @@ class Multiples:
             return None, (remainder * 10 ** (zeros + 1) + digit) % modulus, 0
         return (None, remainder, zeros + 1) if zeros < self.zeros else (None, remainder * 10 % modulus, zeros)
 
-    def _after_point(self, done: int, remainder: int) -> dict[str, Any]:
-        if done == self.places:
-            return {"0": (done, 0, 0)} if remainder == 0 else {}
-        modulus = self._moduli[done + 1]
-        return _by_digit([(done + 1, (10 * remainder + digit) % modulus, 0) for digit in range(10)])
+    def _after_point(self, places_read: int, remainder: int) -> dict[str, Any]:
+        if places_read == self.places:
+            return {"0": (places_read, 0, 0)} if remainder == 0 else {}
+        modulus = self._moduli[places_read + 1]
+        return _by_digit([(places_read + 1, (10 * remainder + digit) % modulus, 0) for digit in range(10)])
 
     def accepts(self, state: Any) -> bool:
         """Tell whether a multiple has been read."""
         if state == _START:
             return False
-        done, remainder, zeros = state
-        return bool(remainder == 0 and (done is not None or zeros == self.zeros))
+        places_read, remainder, zeros = state
+        return bool(remainder == 0 and (places_read is not None or zeros == self.zeros))
 
 
-class OtherNumbers:
+class NonMultiples:
     """The plain decimals, other than 0, that are not multiples of a divisor, and whose doubles are not either.
 
     A number of up to `SURE_DIGITS` significant digits is judged by its value. More digits may follow if neither the
@@ -121,50 +123,58 @@ class OtherNumbers:
         self.places = max(0, -power)
         self.start: Hashable = _START
         modulus = factor * 10 ** max(0, power)
-        self._moduli = [modulus // gcd(modulus, 10 ** (self.places - done)) for done in range(self.places + 1)]
+        self._moduli = [modulus // gcd(modulus, 10 ** (self.places - place)) for place in range(self.places + 1)]
 
     def row(self, state: Any) -> list[Any]:
         """Return the successors for the sign, the digits and the point."""
-        return self.alphabet.row(self._following(state))
+        return self.alphabet.row(self._successors(state))
 
-    def _following(self, state: Any) -> dict[str, Any]:
-        if state == _ANY:
-            return dict.fromkeys(_DIGITS, _ANY)
+    def _successors(self, state: Any) -> dict[str, Any]:
+        if state == _SURE:
+            return dict.fromkeys(_DIGITS, _SURE)
         if state == _START:
             unsigned = (None, 0, 0)
-            return {"-": unsigned, **self._following(unsigned)}
-        done, rest, count = state
-        point = {".": (0, rest, count)} if done is None else {}
-        if count == SURE_DIGITS:
-            is_sure = done is not None and done >= self.places and not any(self._nearness(done, rest))
-            return dict.fromkeys(_DIGITS, _ANY) if is_sure else point
-        counts = [count + 1 if count or digit else 0 for digit in range(10)]
-        return point | _by_digit([self._after(done, rest, digit, counts[digit]) for digit in range(10)])
+            return {"-": unsigned, **self._successors(unsigned)}
+        places_read, remainder, digits_read = state
+        point = {".": (0, remainder, digits_read)} if places_read is None else {}
+        if digits_read == SURE_DIGITS:
+            is_sure = (
+                places_read is not None
+                and places_read >= self.places
+                and not any(self._nearness(places_read, remainder))
+            )
+            return dict.fromkeys(_DIGITS, _SURE) if is_sure else point
+        digits_then = [digits_read + 1 if digits_read or digit else 0 for digit in range(10)]
+        return point | _by_digit(
+            [self._next_state(places_read, remainder, digit, digits_then[digit]) for digit in range(10)]
+        )
 
-    def _after(self, done: int | None, rest: Any, digit: int, count: int) -> tuple[int | None, Any, int]:
-        """Return the state after one more digit; beyond the places, `rest` is the result of `_nearness`."""
-        if done is None:
-            return None, (10 * rest + digit) % self._moduli[0], count
-        if done < self.places:
-            return done + 1, (10 * rest + digit) % self._moduli[done + 1], count
-        is_multiple, is_before_one = self._nearness(done, rest)
-        return self.places + 1, (is_multiple and digit == 0, is_before_one and digit == 9), count
+    def _next_state(
+        self, places_read: int | None, remainder: Any, digit: int, digits_read: int
+    ) -> tuple[int | None, Any, int]:
+        """Return the state after one more digit; beyond the places, `remainder` is the result of `_nearness`."""
+        if places_read is None:
+            return None, (10 * remainder + digit) % self._moduli[0], digits_read
+        if places_read < self.places:
+            return places_read + 1, (10 * remainder + digit) % self._moduli[places_read + 1], digits_read
+        is_multiple, is_before_one = self._nearness(places_read, remainder)
+        return self.places + 1, (is_multiple and digit == 0, is_before_one and digit == 9), digits_read
 
-    def _nearness(self, done: int, rest: Any) -> tuple[bool, bool]:
+    def _nearness(self, places_read: int, remainder: Any) -> tuple[bool, bool]:
         """Return whether the number read is a multiple, and whether one more in its last place would be."""
-        if done > self.places:
-            return rest  # type: ignore[no-any-return]
-        return rest == 0, (rest + 1) % self._moduli[done] == 0
+        if places_read > self.places:
+            return remainder  # type: ignore[no-any-return]
+        return remainder == 0, (remainder + 1) % self._moduli[places_read] == 0
 
     def accepts(self, state: Any) -> bool:
         """Tell whether no multiple has been read."""
-        if state in (_START, _ANY):
-            return bool(state == _ANY)
-        done, rest, _ = state
-        return not self._nearness(done or 0, rest)[0]
+        if state in (_START, _SURE):
+            return bool(state == _SURE)
+        places_read, remainder, _ = state
+        return not self._nearness(places_read or 0, remainder)[0]
 
 
-def scan(
+def intersected(
     pattern: Pattern, included: Sequence[Language], *, excluded: Sequence[Language] = (), most: int | None = None
 ) -> Pattern | None:
     """Return the texts of a pattern that are in all included and no excluded languages; None if there are none.
@@ -172,4 +182,6 @@ def scan(
     Texts have at most `most` characters. Raises `PatternError` if the automaton has too many states.
     """
     automaton = explore(Intersection((PatternLanguage(pattern), *included), tuple(excluded)))
-    return None if automaton is None else Scan(automaton.arcs, automaton.accepting, most, eliminate=expression)
+    return (
+        None if automaton is None else AutomatonPattern(automaton.arcs, automaton.accepting, most, eliminate=expression)
+    )

@@ -21,10 +21,16 @@ from typing import Any
 
 from structured.automata.dfa import PatternLanguage
 from structured.json_schema.document.location import Location, Subschema, Subschemas
-from structured.json_schema.numbers.bounds import Interval, NumberRules, rules_of, too_many_states
-from structured.json_schema.numbers.multiples import Multiples, OtherNumbers, common_multiple, factor_and_power, scan
+from structured.json_schema.numbers.bounds import Interval, NumberRules, number_rules_of, too_many_states
+from structured.json_schema.numbers.multiples import (
+    Multiples,
+    NonMultiples,
+    common_multiple,
+    factor_and_power,
+    intersected,
+)
 from structured.json_schema.numbers.ranges import (
-    Style,
+    DecimalStyle,
     decimal_places,
     decimal_range,
     either_sign,
@@ -40,7 +46,7 @@ from structured.regex.regex_parser import whole_regex_to_pattern
 
 def integer(schemas: Subschemas, location: Location) -> Pattern:
     """Return the integers that satisfy all of some schemas."""
-    rules = rules_of(schemas)
+    rules = number_rules_of(schemas)
     with too_many_states(location, "multipleOf"):
         pattern = _either(typed_integer, rules)
     return _satisfiable(pattern, rules, location, "integer")
@@ -48,16 +54,16 @@ def integer(schemas: Subschemas, location: Location) -> Pattern:
 
 def number(schemas: Subschemas, location: Location) -> Pattern:
     """Return the numbers that satisfy all of some schemas."""
-    rules = rules_of(schemas)
+    rules = number_rules_of(schemas)
     decimals = [decimal_text(part) for part in schemas if location.is_type and DECIMAL in part.schema]
     with too_many_states(location, "multipleOf"):
         pattern = _either(typed_number, rules)
         if decimals and pattern is not None:
             others = decimals[1:] if pattern is _UNBOUNDED_FLOAT else [*decimals[1:], pattern]
-            pattern = scan(decimals[0], [*map(PatternLanguage, others)]) if others else decimals[0]
+            pattern = intersected(decimals[0], [*map(PatternLanguage, others)]) if others else decimals[0]
         if pattern is None and not location.is_type:  # integers between two doubles are compared exactly
             pattern = _either(typed_integer, rules)
-    if pattern is None and rules.divisor is None and any(interval.has_fractions for interval in rules.intervals):
+    if pattern is None and rules.divisor is None and any(interval.has_small_fractions for interval in rules.intervals):
         raise location.refusal(
             f"Numbers of more than {PLACES} digits after the point are not written, and none of fewer is {rules}",
             keyword=rules.keyword,
@@ -101,7 +107,7 @@ def decimal_text(part: Subschema) -> Pattern:
     plain = alternation(*pieces) if pieces else None
     if plain is not None and divisor is not None:
         with too_many_states(location, DECIMAL):
-            plain = scan(plain, [Multiples(divisor)])
+            plain = intersected(plain, [Multiples(divisor)])
     if plain is None:
         raise location.unsatisfiable(f"no decimal keeps {rules}", keyword=DECIMAL)
     return plain
@@ -153,7 +159,7 @@ def _between(interval: Interval, fewest: int, most: int, places: int, *, pointed
 
     With `pointed`, zero has a point.
     """
-    unit, style = power_of_ten(-places), Style(places, loose=False)
+    unit, style = power_of_ten(-places), DecimalStyle(places, is_loose=False)
     least = power_of_ten(fewest - 1) if fewest else Fraction(0)
     greatest = power_of_ten(most) - unit
 
@@ -179,7 +185,7 @@ FLOAT_DIGITS = 16
 PLACES = 20
 """Digits after the point: no double from 0.0001 up has more in its `repr`."""
 
-FLOATS = Style(PLACES)
+FLOATS = DecimalStyle(PLACES)
 
 _UNBOUNDED_FLOAT = whole_regex_to_pattern(
     rf"-?(?:0|[1-9]\d{{0,{FLOAT_DIGITS - 1}}})(?:\.\d{{1,{PLACES}}})?(?:[Ee][+\-]?\d{{1,2}})?", ECMA
@@ -199,17 +205,17 @@ def typed_integer(rules: NumberRules) -> Pattern | None:
     if low > high:
         return None
     factor, zeros = factor_and_power(Fraction(divisor))
-    if factor == 1 and not rules.not_divisors:
+    if factor == 1 and not rules.denied_divisors:
         return _with_zeros(low, high, "0" * zeros)
-    values = rules._replace(divisor=Fraction(divisor)).few_values()
+    values = rules._replace(divisor=Fraction(divisor)).values_if_few()
     if values is not None:
         return words(str(value) for value in values) if values else None
-    included, excluded = [Multiples(Fraction(divisor))], [Multiples(denied) for denied in rules.not_divisors]
+    included, excluded = [Multiples(Fraction(divisor))], [Multiples(denied) for denied in rules.denied_divisors]
     if first is not None and last is not None:
-        return scan(integer_range(low * divisor, high * divisor), included, excluded=excluded)
+        return intersected(integer_range(low * divisor, high * divisor), included, excluded=excluded)
     # Without a bound, digits are counted beside the automaton: counting inside would multiply its states.
     most = len(str(limit)) + (first is None or first < 0)
-    return scan(integer_range(first, last), included, excluded=excluded, most=most)
+    return intersected(integer_range(first, last), included, excluded=excluded, most=most)
 
 
 def _with_zeros(low: int, high: int, zeros: str) -> Pattern:
@@ -225,8 +231,8 @@ def typed_number(rules: NumberRules) -> Pattern | None:
     """Return the numbers whose double keeps the rules; None if there are none."""
     if rules._replace(keyword=None) == NumberRules((Interval(),), None):
         return _UNBOUNDED_FLOAT
-    if rules.not_divisors:
-        return _other_numbers(rules)
+    if rules.denied_divisors:
+        return _non_multiples(rules)
     (interval,) = rules.intervals
     ends = interval.decimals
     if ends is None:
@@ -238,33 +244,33 @@ def typed_number(rules: NumberRules) -> Pattern | None:
     return multiples_between(max(low, -reach), min(high, reach), rules.divisor)
 
 
-def _other_numbers(rules: NumberRules) -> Pattern | None:
+def _non_multiples(rules: NumberRules) -> Pattern | None:
     """Return the plain decimals that keep the rules about denied divisors, too; None if there are none.
 
     A number that is not a multiple of an integer is either another integer or not an integer at all. Integers are
     judged by their digits. For other numbers, the double matters.
     """
-    divisor, denied = rules.divisor, rules.not_divisors
+    divisor, denied = rules.divisor, rules.denied_divisors
     if divisor is None and denied != (Fraction(1),) and all(other.denominator == 1 for other in denied):
         integers = None if 1 in denied else typed_integer(rules)
-        return union([integers, typed_number(rules._replace(not_divisors=(Fraction(1),)))])
-    plain = typed_number(rules._replace(not_divisors=()))
+        return union([integers, typed_number(rules._replace(denied_divisors=(Fraction(1),)))])
+    plain = typed_number(rules._replace(denied_divisors=()))
     if plain is None or (divisor is not None and divisor.denominator == 1):
-        return plain and scan(plain, [], excluded=[Multiples(other) for other in denied])
-    return scan(plain, [OtherNumbers(other) for other in denied])
+        return plain and intersected(plain, [], excluded=[Multiples(other) for other in denied])
+    return intersected(plain, [NonMultiples(other) for other in denied])
 
 
 def multiples_between(low: Fraction, high: Fraction, divisor: Fraction) -> Pattern | None:
     """Return the multiples of a divisor, without zeros after them; None if there are none."""
     factor, power = factor_and_power(divisor)
-    decimals = decimal_range(low, high, Style(max(0, -power), loose=False))
+    decimals = decimal_range(low, high, DecimalStyle(max(0, -power), is_loose=False))
     if decimals is None or (factor == 1 and power <= 0):
         return decimals
-    values = NumberRules((Interval(low, high),), divisor).few_values()
+    values = NumberRules((Interval(low, high),), divisor).values_if_few()
     return (
-        scan(decimals, [Multiples(divisor)])
+        intersected(decimals, [Multiples(divisor)])
         if values is None
-        else union(decimal_range(value, value, Style(max(0, -power), loose=False)) for value in values)
+        else union(decimal_range(value, value, DecimalStyle(max(0, -power), is_loose=False)) for value in values)
     )
 
 

@@ -20,32 +20,32 @@ Digits = str | None
 """Digits after the point without trailing zeros; None is an upper limit above all of them."""
 
 
-class Style(NamedTuple):
+class DecimalStyle(NamedTuple):
     """The number of digits after the point: at most `places`.
 
-    A `loose` style allows more digits after a run of zeros or nines, so that the run can be one repetition.
+    A `is_loose` style allows more digits after a run of zeros or nines, so that the run can be one repetition.
     """
 
     places: int
-    loose: bool = True
+    is_loose: bool = True
 
-    def cut(self, value: Fraction, *, up: bool) -> tuple[int, str]:
+    def rounded(self, value: Fraction, *, up: bool) -> tuple[int, str]:
         """Return the whole part of a number and the digits after the point, rounded up or down to the places."""
         units = (math.ceil if up else math.floor)(value * 10**self.places)
         whole, after = divmod(units, 10**self.places)
         return whole, f"{after:0{self.places}}".rstrip("0") if self.places else ""
 
-    def free(self, done: int, fewest: int = 0) -> Pattern:
-        """Return any digits that may follow the `done` digits after the point."""
-        left = self.places - done
-        return self.nought(done, fewest) if left <= 0 else repeat(DIGIT, fewest, left)
+    def any_digits(self, places_written: int, fewest: int = 0) -> Pattern:
+        """Return any digits that may follow the `places_written` digits after the point."""
+        left = self.places - places_written
+        return self.only_zeros(places_written, fewest) if left <= 0 else repeat(DIGIT, fewest, left)
 
-    def nought(self, done: int, fewest: int = 0) -> Pattern:
-        """Return the zeros that may follow the `done` digits after the point."""
-        return repeat(_ZERO, fewest, max(fewest, self.places - done))
+    def only_zeros(self, places_written: int, fewest: int = 0) -> Pattern:
+        """Return the zeros that may follow the `places_written` digits after the point."""
+        return repeat(_ZERO, fewest, max(fewest, self.places - places_written))
 
 
-def digits(first: int, last: int) -> Pattern:
+def digit_between(first: int, last: int) -> Pattern:
     """Return one digit from the first to the last."""
     return chars("0123456789"[first : last + 1]) if first < last else literal(str(first))
 
@@ -81,10 +81,10 @@ def integer_range(low: int | None, high: int | None) -> Pattern:
     return _signed(negative, positive)
 
 
-def decimal_range(low: Fraction | None, high: Fraction | None, style: Style) -> Pattern | None:
+def decimal_range(low: Fraction | None, high: Fraction | None, style: DecimalStyle) -> Pattern | None:
     r"""Return the plain decimals from `low` to `high`; None if there are none. `-0` is allowed with negatives.
 
-    `decimal_range(Fraction(1, 2), Fraction(2), Style(1))` → `0\.[5-9]|2(?:\.0)?|1(?:\.[0-9])?`
+    `decimal_range(Fraction(1, 2), Fraction(2), DecimalStyle(1))` → `0\.[5-9]|2(?:\.0)?|1(?:\.[0-9])?`
     """
     return either_sign(low, high, lambda least, most: magnitudes(least, most, style))
 
@@ -115,19 +115,19 @@ def _signed(negative: Pattern | None, positive: Pattern | None) -> Pattern:
     return alternation(*signed, *([] if positive is None else [positive]))
 
 
-def magnitudes(low: Fraction, high: Fraction | None, style: Style) -> Pattern | None:
+def magnitudes(low: Fraction, high: Fraction | None, style: DecimalStyle) -> Pattern | None:
     """Return the plain decimals from `low`, which is at least 0, to `high`; None if there are none."""
-    first, after_first = style.cut(low, up=True)
-    last, after_last = (None, None) if high is None else _last(high, style)
+    first, after_first = style.rounded(low, up=True)
+    last, after_last = (None, None) if high is None else _last_decimal(high, style)
     return _between(first, after_first, last, after_last, style)
 
 
-def _last(high: Fraction, style: Style) -> tuple[int, Digits]:
-    last, after = style.cut(high, up=False)
+def _last_decimal(high: Fraction, style: DecimalStyle) -> tuple[int, Digits]:
+    last, after = style.rounded(high, up=False)
     return last, None if style.places and after == "9" * style.places else after
 
 
-def _between(first: int, after_first: str, last: int | None, after_last: Digits, style: Style) -> Pattern | None:
+def _between(first: int, after_first: str, last: int | None, after_last: Digits, style: DecimalStyle) -> Pattern | None:
     """Return the decimals between two bounds, each given by its whole part and its digits after the point."""
     if last is not None and (last < first or (last == first and after_last is not None and after_last < after_first)):
         return None
@@ -145,7 +145,7 @@ def _between(first: int, after_first: str, last: int | None, after_last: Digits,
     return alternation(*options)
 
 
-def _point(low: str, high: Digits, style: Style) -> Pattern:
+def _point(low: str, high: Digits, style: DecimalStyle) -> Pattern:
     """Return the point and the digits after it from `low` to `high`; leaving both out means 0."""
     if style.places == 0:
         return EMPTY
@@ -153,47 +153,47 @@ def _point(low: str, high: Digits, style: Style) -> Pattern:
     return some if low else optional(some)
 
 
-def _fraction(low: str, high: Digits, style: Style, done: int, fewest: int = 0) -> Pattern:
+def _fraction(low: str, high: Digits, style: DecimalStyle, places_written: int, fewest: int = 0) -> Pattern:
     """Return the strings of `fewest` digits or more that, as digits after a point, are from `low` to `high`.
 
     `05`, `2` → `0[5-9]|20*|1[0-9]*`
     """
     if not low and high is None:
-        return style.free(done, fewest)
+        return style.any_digits(places_written, fewest)
     if high == "":
-        return style.nought(done, fewest)
-    if style.loose and high is None and low.startswith("00"):
-        return _above_zeros(low, style, done)
+        return style.only_zeros(places_written, fewest)
+    if style.is_loose and high is None and low.startswith("00"):
+        return _above_zeros(low, style, places_written)
     options = (
-        _below_nines(high, style, done)
-        if style.loose and not low and high is not None and high.startswith("99")
+        _below_nines(high, style, places_written)
+        if style.is_loose and not low and high is not None and high.startswith("99")
         else (
-            concat(head, _fraction(after_low, after_high, style, done + 1))
-            for head, after_low, after_high in branches(low, high, "", None)
+            concat(digit, _fraction(after_low, after_high, style, places_written + 1))
+            for digit, after_low, after_high in digit_branches(low, high, "", None)
         )
     )
     some = alternation(*options)
     return some if low or fewest else optional(some)
 
 
-def _above_zeros(low: str, style: Style, done: int) -> Pattern:
+def _above_zeros(low: str, style: DecimalStyle, places_written: int) -> Pattern:
     """Return digits after a point that make `low` or more: `0012` → `0?[1-9][0-9]*|00(?:1[2-9][0-9]*|[2-9][0-9]*)`."""
     after = low.lstrip("0")
     zeros = len(low) - len(after)
-    soon = concat(repeat(_ZERO, 0, zeros - 1), NOT_ZERO, style.free(done + 1))
-    return alternation(soon, concat(repeat(_ZERO, zeros, zeros), _fraction(after, None, style, done + zeros)))
+    soon = concat(repeat(_ZERO, 0, zeros - 1), NOT_ZERO, style.any_digits(places_written + 1))
+    return alternation(soon, concat(repeat(_ZERO, zeros, zeros), _fraction(after, None, style, places_written + zeros)))
 
 
-def _below_nines(high: str, style: Style, done: int) -> Iterator[Pattern]:
+def _below_nines(high: str, style: DecimalStyle, places_written: int) -> Iterator[Pattern]:
     """Yield digits after a point that make `high` or less: `997` → `9?[0-8][0-9]*`, `9`, `99(?:70*|[0-6][0-9]*)?`."""
     after = high.lstrip("9")
     nines = len(high) - len(after)
-    yield concat(repeat(literal("9"), 0, nines - 1), _NOT_NINE, style.free(done + 1))
+    yield concat(repeat(literal("9"), 0, nines - 1), _NOT_NINE, style.any_digits(places_written + 1))
     yield repeat(literal("9"), 1, nines - 1)
-    yield concat(repeat(literal("9"), nines, nines), _fraction("", after, style, done + nines))
+    yield concat(repeat(literal("9"), nines, nines), _fraction("", after, style, places_written + nines))
 
 
-def branches(low: str, high: Digits, zeros: str, nines: Digits) -> Iterator[tuple[Pattern, str, Digits]]:
+def digit_branches(low: str, high: Digits, zeros: str, nines: Digits) -> Iterator[tuple[Pattern, str, Digits]]:
     """Yield each first digit or range of digits, with the bounds of the digits after it.
 
     `zeros` and `nines` are the bounds that leave these free: `07`, `23` → `0` and `7`, `9`; `2` and `0`, `3`; `1` and
@@ -202,16 +202,16 @@ def branches(low: str, high: Digits, zeros: str, nines: Digits) -> Iterator[tupl
     first, last = int(low[:1] or "0"), 9 if high is None else int(high[0])
     after_first, after_last = low[1:], None if high is None else high[1:]
     if first == last:
-        yield digits(first, last), after_first, after_last
+        yield digit_between(first, last), after_first, after_last
         return
     if after_first != zeros:
-        yield digits(first, first), after_first, nines
+        yield digit_between(first, first), after_first, nines
         first += 1
     if after_last != nines:
-        yield digits(last, last), zeros, after_last
+        yield digit_between(last, last), zeros, after_last
         last -= 1
     if first <= last:
-        yield digits(first, last), zeros, nines
+        yield digit_between(first, last), zeros, nines
 
 
 def _integers(low: int, high: int | None) -> Pattern:
@@ -223,26 +223,28 @@ def _integers(low: int, high: int | None) -> Pattern:
         return alternation(_ZERO, _integers(1, high))
     shortest, longest = len(str(low)), None if high is None else len(str(high))
     if high is not None and shortest == longest:
-        return _fixed(str(low), str(high))
+        return _digit_strings(str(low), str(high))
     options = []
     if low > 10 ** (shortest - 1):
-        options.append(_fixed(str(low), "9" * shortest))
+        options.append(_digit_strings(str(low), "9" * shortest))
         shortest += 1
     if longest is not None and high != 10**longest - 1:
-        options.append(_fixed(str(10 ** (longest - 1)), str(high)))
+        options.append(_digit_strings(str(10 ** (longest - 1)), str(high)))
         longest -= 1
     if longest is None or shortest <= longest:
         options.append(concat(NOT_ZERO, repeat(DIGIT, shortest - 1, None if longest is None else longest - 1)))
     return alternation(*options)
 
 
-def _fixed(low: str, high: str) -> Pattern:
+def _digit_strings(low: str, high: str) -> Pattern:
     """Return the digit strings from `low` to `high`, of one length: `07`, `23` → `0[7-9]|2[0-3]|1[0-9]`."""
     zeros, nines = "0" * len(low), "9" * len(low)
     if low == zeros and high == nines:
         return repeat(DIGIT, len(low), len(low))
-    options = branches(low, high, zeros[1:], nines[1:])
-    return alternation(*(concat(head, _fixed(after_low, str(after_high))) for head, after_low, after_high in options))
+    options = digit_branches(low, high, zeros[1:], nines[1:])
+    return alternation(
+        *(concat(digit, _digit_strings(after_low, str(after_high))) for digit, after_low, after_high in options)
+    )
 
 
 def exponent_of(value: Fraction) -> int:

@@ -1,4 +1,4 @@
-r"""The keywords of strings, compiled to quoted JSON strings (RFC 8259 §7).
+r"""The keywords of strings, compiled to json_string JSON strings (RFC 8259 §7).
 
 `pattern`, `format` and their complements are rules about characters, and only the result is escaped for JSON. A single
 pattern is used as it is; several, or one that does not imply the required length, become a product and then one
@@ -26,12 +26,12 @@ from structured.errors import PatternError
 from structured.errors.recursion import deep
 from structured.json_schema.document.location import (
     Compilation,
+    InternalSchema,
     Location,
-    MadeSchema,
     PatternOf,
     Subschema,
     Subschemas,
-    counts,
+    length_limits,
 )
 from structured.json_schema.strings.formats import COVERED_FORMATS, PYDANTIC_FORMATS, SPECIFIED_FORMATS
 from structured.json_schema.strings.formats.alphabets import HEX, regex
@@ -48,12 +48,12 @@ from structured.regex.syntax import (
     EMPTY,
     Alternation,
     Assertion,
+    AutomatonPattern,
     Concat,
     Distinct,
     Iteration,
     ObjectMembers,
     Quotation,
-    Scan,
     Unlike,
     words,
 )
@@ -63,7 +63,7 @@ MAX_STATES = 4096
 """The most states of an unfolded automaton, times the characters that it counts."""
 
 
-def embedded(pattern: Pattern) -> Pattern:
+def inside_json_string(pattern: Pattern) -> Pattern:
     """Return the pattern of JSON texts as they are written inside a JSON string.
 
     Raises PatternError for nodes that cannot be unfolded.
@@ -91,8 +91,8 @@ def _new_unfolded(pattern: Pattern, unfolded: dict[int, tuple[Pattern, Pattern]]
             return _unfolded_members(pattern, unfolded)
         case Unlike(texts):
             return _unfolded_names(texts)
-        case Scan():
-            return _unfolded_scan(pattern)
+        case AutomatonPattern():
+            return _unfolded_automaton(pattern)
         case Quotation():
             raise PatternError(
                 "A quotation in JSON inside a string is unsupported",
@@ -130,10 +130,10 @@ def _unfolded_members(pattern: ObjectMembers, unfolded: dict[int, tuple[Pattern,
     tail, first = more, None if rest is None else concat(rest, more)
     for member, is_required in reversed(pattern.members):
         inner = _unfolded(member, unfolded)
-        begun = concat(inner, tail)
-        following = concat(separator, inner, tail)
-        first = begun if is_required or first is None else alternation(begun, first)
-        tail = following if is_required else alternation(following, tail)
+        first_member = concat(inner, tail)
+        later_member = concat(separator, inner, tail)
+        first = first_member if is_required or first is None else alternation(first_member, first)
+        tail = later_member if is_required else alternation(later_member, tail)
     return EMPTY if first is None else first
 
 
@@ -146,17 +146,17 @@ def _unfolded_names(texts: tuple[str, ...]) -> Pattern:
     excluded = words(json.loads(f'"{text}"') for text in texts)
     automaton = explore(Intersection((PatternLanguage(ANY_TEXT),), (PatternLanguage(excluded),)))
     assert automaton is not None
-    return _unfolded_scan(Scan(automaton.arcs, automaton.accepting, most_characters(automaton)))
+    return _unfolded_automaton(AutomatonPattern(automaton.arcs, automaton.accepting, most_characters(automaton)))
 
 
-def _unfolded_scan(scan: Scan) -> Pattern:
+def _unfolded_automaton(node: AutomatonPattern) -> Pattern:
     """Return the inside of the strings that an automaton accepts, with a definition for each state and count."""
-    longest = most_characters(scan)
-    counted = None if longest is not None and (scan.most is None or longest <= scan.most) else scan.most
-    if len(scan.arcs) * (1 if counted is None else counted + 1) > MAX_STATES:
+    longest = most_characters(node)
+    counted = None if longest is not None and (node.most is None or longest <= node.most) else node.most
+    if len(node.arcs) * (1 if counted is None else counted + 1) > MAX_STATES:
         raise PatternError(
             "A string in JSON inside a string has too many states",
-            pattern=excerpt(scan),
+            pattern=excerpt(node),
             remedy="Make it shorter, or drop the pattern.",
         )
 
@@ -164,10 +164,10 @@ def _unfolded_scan(scan: Scan) -> Pattern:
         state, left = reached
         if left != 0:
             fewer = None if left is None else left - 1
-            for target, ranges in ranges_by_state(scan.arcs[state]).items():
+            for target, ranges in ranges_by_state(node.arcs[state]).items():
                 yield escaped_set(ranges), (target, fewer)
 
-    pattern = right_linear((0, counted), arcs, lambda reached: reached[0] in scan.accepting)
+    pattern = right_linear((0, counted), arcs, lambda reached: reached[0] in node.accepting)
     assert pattern is not None
     return pattern
 
@@ -190,7 +190,7 @@ _ANY_STRING = _string_of(CHARACTER, 0, None)
 _ANY_CANONICAL_STRING = _string_of(CANONICAL_CHARACTER, 0, None)
 _QUOTED: dict[int, tuple[Pattern, Pattern]] = {}
 
-_SAME_EVERYWHERE = ("ipv4", "ipv6", "uuid")
+_FORMATS_WITHOUT_OTHER_TEXTS = ("ipv4", "ipv6", "uuid")
 """Formats whose patterns contain every valid text, both by the specification and for Pydantic."""
 
 
@@ -208,9 +208,11 @@ class StringRules:
 
 
 def string(schemas: Subschemas, location: Location, pattern_of: PatternOf) -> Pattern:
-    """Return the quoted strings that satisfy all of some schemas (JSON Schema validation §6.3, §7.3)."""
-    rules = read_rules(schemas)
-    content = [part.below("contentSchema") for part in schemas if location.is_type and "contentSchema" in part.schema]
+    """Return the json_string strings that satisfy all of some schemas (JSON Schema validation §6.3, §7.3)."""
+    rules = string_rules_of(schemas)
+    content = [
+        part.subschema("contentSchema") for part in schemas if location.is_type and "contentSchema" in part.schema
+    ]
     if content and rules != NO_RULES:
         raise location.refusal(
             "A JSON text inside a string cannot be combined with other rules",
@@ -219,7 +221,7 @@ def string(schemas: Subschemas, location: Location, pattern_of: PatternOf) -> Pa
         )
     if content:
         try:
-            return concat(literal('"'), embedded(pattern_of(content)), literal('"'))
+            return concat(literal('"'), inside_json_string(pattern_of(content)), literal('"'))
         except PatternError as error:
             raise location.refusal(error.problem, keyword="contentSchema", remedy=error.remedy) from error
     if not rules.included and not rules.excluded:
@@ -227,10 +229,10 @@ def string(schemas: Subschemas, location: Location, pattern_of: PatternOf) -> Pa
         if rules == NO_RULES:
             return _ANY_CANONICAL_STRING if is_canonical else _ANY_STRING
         return _string_of(CANONICAL_CHARACTER if is_canonical else CHARACTER, rules.minimum, rules.maximum)
-    return quoted(text_of(rules, location))
+    return json_string(rules_to_pattern(rules, location))
 
 
-def quoted(text: Pattern) -> Pattern:
+def json_string(text: Pattern) -> Pattern:
     """Return the JSON strings of a pattern of characters, the same node for the same pattern."""
     entry = _QUOTED.get(id(text))
     if entry is None:
@@ -243,7 +245,7 @@ def quoted(text: Pattern) -> Pattern:
 _MAX_KEPT = 4096
 
 
-def read_rules(schemas: Subschemas) -> StringRules:
+def string_rules_of(schemas: Subschemas) -> StringRules:
     """Return the rules of some schemas about a string together."""
     required: list[Pattern] = []
     denied: list[Pattern] = []
@@ -254,7 +256,7 @@ def read_rules(schemas: Subschemas) -> StringRules:
             required += pydantic_rules(part)
         elif "format" in part.schema and is_asserted(part.location, part.schema["format"]):
             required.append(SPECIFIED_FORMATS[part.schema["format"]])
-        if isinstance(part.schema, MadeSchema):
+        if isinstance(part.schema, InternalSchema):
             if "not pattern" in part.schema:
                 denied.append(_regex(part, "not pattern"))
             if "not format" in part.schema:
@@ -263,7 +265,9 @@ def read_rules(schemas: Subschemas) -> StringRules:
                 denied.append(_words(tuple(text for text in part.schema["not enum"] if isinstance(text, str))))
     included = {id(pattern): pattern for pattern in required if pattern is not ANY_TEXT}
     excluded = {id(pattern): pattern for pattern in denied}  # may be any text, which leaves none
-    return StringRules(tuple(included.values()), tuple(excluded.values()), *counts(schemas, "minLength", "maxLength"))
+    return StringRules(
+        tuple(included.values()), tuple(excluded.values()), *length_limits(schemas, "minLength", "maxLength")
+    )
 
 
 @lru_cache(maxsize=1024)
@@ -304,29 +308,29 @@ def _denied_format(part: Subschema) -> Pattern:
             "format, or choose validators that assert formats with JsonSchema(..., assert_formats=True).",
         )
     patterns = PYDANTIC_FORMATS if is_type else COVERED_FORMATS
-    if name not in (_SAME_EVERYWHERE if is_type else COVERED_FORMATS):
+    if name not in (_FORMATS_WITHOUT_OTHER_TEXTS if is_type else COVERED_FORMATS):
         raise part.location.refusal(
             f"The format {name!r} cannot be denied exactly", keyword="format", remedy="Describe allowed texts instead."
         )
     return patterns[name]
 
 
-def text_of(rules: StringRules, location: Location) -> Pattern:
+def rules_to_pattern(rules: StringRules, location: Location) -> Pattern:
     """Return the pattern, of characters, of the texts that keep the rules."""
     if not rules.included and not rules.excluded:
         return ANY_TEXT if rules == NO_RULES else repeat(ANY_CHARACTER, rules.minimum, rules.maximum)
-    alone = (
+    is_alone = (
         len(rules.included) == 1
         and not rules.excluded
         and not any(isinstance(node, Assertion) for node in nodes_of(rules.included[0]))
     )
-    if alone and _has_length(rules.included[0], rules):
+    if is_alone and _has_length(rules.included[0], rules):
         return rules.included[0]
     if any(isinstance(node, Reference) for pattern in rules.included + rules.excluded for node in nodes_of(pattern)):
         raise location.refusal(
             "A format that contains itself cannot be combined with other rules", keyword="format", remedy="Drop one."
         )
-    return _scanned(rules, location)
+    return _automaton_of_rules(rules, location)
 
 
 def _has_length(pattern: Pattern, rules: StringRules) -> bool:
@@ -338,52 +342,52 @@ def _has_length(pattern: Pattern, rules: StringRules) -> bool:
 
 NO_RULES = StringRules((), (), 0, None)
 
-_SCANS: dict[tuple[object, ...], tuple[StringRules, Scan | None]] = {}
+_AUTOMATA: dict[tuple[object, ...], tuple[StringRules, AutomatonPattern | None]] = {}
 
 
-def _scanned(rules: StringRules, location: Location) -> Scan:
+def _automaton_of_rules(rules: StringRules, location: Location) -> AutomatonPattern:
     """Return the automaton of the texts that keep the rules, the same node for the same rules."""
     key = (*map(id, rules.included), None, *map(id, rules.excluded), rules.minimum, rules.maximum)
-    if key not in _SCANS:
-        if len(_SCANS) >= _MAX_KEPT:
-            _SCANS.clear()
+    if key not in _AUTOMATA:
+        if len(_AUTOMATA) >= _MAX_KEPT:
+            _AUTOMATA.clear()
         try:
-            _SCANS[key] = rules, _scan(rules, location.compilation)
+            _AUTOMATA[key] = rules, _new_automaton_of_rules(rules, location.compilation)
         except PatternError as error:
             raise location.refusal(error.problem, keyword="pattern", remedy=error.remedy) from error
-    scan = _SCANS[key][1]
-    if scan is None:
+    automaton = _AUTOMATA[key][1]
+    if automaton is None:
         keyword = "pattern" if rules.included + rules.excluded else "minLength"
         raise location.unsatisfiable("no text keeps all the rules", keyword=keyword)
-    return scan
+    return automaton
 
 
-def _scan(rules: StringRules, compilation: Compilation) -> Scan | None:
+def _new_automaton_of_rules(rules: StringRules, compilation: Compilation) -> AutomatonPattern | None:
     included: list[Language] = [_language(pattern, compilation) for pattern in rules.included]
     excluded = [_language(pattern, compilation) for pattern in rules.excluded]
-    shown = rules.included
-    alone = len(included) == 1 and not excluded
-    automaton = explore(included[0] if alone else Intersection(tuple(included), tuple(excluded)))
+    printed = rules.included
+    is_alone = len(included) == 1 and not excluded
+    automaton = explore(included[0] if is_alone else Intersection(tuple(included), tuple(excluded)))
     if automaton is not None and fewest_characters(automaton) < rules.minimum:
-        at_least = _at_least(rules.minimum)
-        shown = (*shown, at_least)
-        scan = PatternLanguage(Scan(automaton.arcs, automaton.accepting, None))
-        automaton = explore(Intersection((scan, _language(at_least, compilation))))
+        at_least = _texts_of_at_least(rules.minimum)
+        printed = (*printed, at_least)
+        shorter = PatternLanguage(AutomatonPattern(automaton.arcs, automaton.accepting, None))
+        automaton = explore(Intersection((shorter, _language(at_least, compilation))))
     if automaton is None or (rules.maximum is not None and fewest_characters(automaton) > rules.maximum):
         return None
     longest = most_characters(automaton)
     most = None if longest is not None and (rules.maximum is None or longest <= rules.maximum) else rules.maximum
-    return Scan(
-        automaton.arcs, automaton.accepting, most, tuple(map(escaped, shown)), tuple(map(escaped, rules.excluded))
+    return AutomatonPattern(
+        automaton.arcs, automaton.accepting, most, tuple(map(escaped, printed)), tuple(map(escaped, rules.excluded))
     )
 
 
 def _language(pattern: Pattern, compilation: Compilation) -> PatternLanguage:
     """Return the language of a pattern, the same object in one compilation, so that its states are explored once."""
-    return compilation.once(("language", id(pattern)), lambda: PatternLanguage(pattern), keep=pattern)
+    return compilation.cached(("language", id(pattern)), lambda: PatternLanguage(pattern), keep=pattern)
 
 
 @lru_cache(maxsize=256)
-def _at_least(characters: int) -> Pattern:
+def _texts_of_at_least(characters: int) -> Pattern:
     """Return the texts of at least `characters` characters, the same node each time."""
     return concat(repeat(ANY_CHARACTER, characters, characters), ANY_TEXT)

@@ -48,7 +48,7 @@ def pydantic_rules(part: Subschema) -> Iterator[Pattern]:
     schema = part.schema
     name = schema.get("format")
     for keyword in sorted(schema.keys() & PYDANTIC_RULES):
-        if keyword in _FORMATS_OF and name not in _FORMATS_OF[keyword]:
+        if keyword in _FORMATS_BY_KEYWORD and name not in _FORMATS_BY_KEYWORD[keyword]:
             raise part.location.refusal(
                 f"{keyword!r} is not supported here yet", keyword=keyword, remedy="Check it in a Pydantic validator."
             )
@@ -57,14 +57,14 @@ def pydantic_rules(part: Subschema) -> Iterator[Pattern]:
     if schema.get("ascii_only"):
         yield _ASCII
     if "tz_constraint" in schema:
-        yield _zoned(part)
-    if name in _LENGTHS and not _SIZES.isdisjoint(schema):
-        yield _of_bytes(schema.get("min_length", 0), schema.get("max_length"))
+        yield _time_zone_texts(part)
+    if name in _FORMATS_WITH_BYTE_LENGTH and not _BYTE_LENGTH_KEYWORDS.isdisjoint(schema):
+        yield _texts_of_byte_length(schema.get("min_length", 0), schema.get("max_length"))
     if name is not None:
-        yield from _format(part, name)
+        yield from _format_patterns(part, name)
 
 
-_SIZES = frozenset({"max_length", "min_length"})
+_BYTE_LENGTH_KEYWORDS = frozenset({"max_length", "min_length"})
 _BASE64 = ("base64", "base64url")
 _ENCODINGS: dict[str, tuple[str, ...]] = {
     **{name: ("text_formats.base64_text", name) for name in _BASE64},
@@ -72,11 +72,11 @@ _ENCODINGS: dict[str, tuple[str, ...]] = {
 }
 """The function for the texts of bytes, with its first arguments, by format."""
 
-_READ_AS = {"base64": "base64url", "hex": "hex"}
+_FORMATS_BY_BYTES_MODE = {"base64": "base64url", "hex": "hex"}
 """The formats of bytes, by the value of `val_json_bytes`."""
 
-_LENGTHS = (*_BASE64, "binary", "password")
-_FORMATS_OF = {
+_FORMATS_WITH_BYTE_LENGTH = (*_BASE64, "binary", "password")
+_FORMATS_BY_KEYWORD = {
     **dict.fromkeys(("allowed_schemes", "host_required"), ("uri", "multi-host-uri")),
     **dict.fromkeys(_BOUNDS - {"now_op"}, ("date", "date-time", "duration", "time")),
     "now_op": ("date", "date-time"),
@@ -84,18 +84,18 @@ _FORMATS_OF = {
     **dict.fromkeys(("decoded_max_length", "decoded_min_length"), (*_BASE64, "hex", "password")),
     "decodes_to": _BASE64,
     "val_json_bytes": ("base64url", "hex", "password"),
-    "min_length": _LENGTHS,
-    "max_length": (*_LENGTHS, "uri", "multi-host-uri"),
+    "min_length": _FORMATS_WITH_BYTE_LENGTH,
+    "max_length": (*_FORMATS_WITH_BYTE_LENGTH, "uri", "multi-host-uri"),
 }
 """The formats beside which each keyword is supported."""
 
 
-def _format(part: Subschema, name: str) -> Iterator[Pattern]:
+def _format_patterns(part: Subschema, name: str) -> Iterator[Pattern]:
     if name in ("uri", "multi-host-uri"):
-        yield _locator(part)
+        yield _url(part)
         return
-    configured = part.schema.get("val_json_bytes")
-    encoding = _ENCODINGS.get(name if configured is None else _READ_AS[configured])
+    bytes_mode = part.schema.get("val_json_bytes")
+    encoding = _ENCODINGS.get(name if bytes_mode is None else _FORMATS_BY_BYTES_MODE[bytes_mode])
     if name not in PYDANTIC_FORMATS:
         raise part.location.refusal(
             f"The format {name!r} is not supported yet",
@@ -116,7 +116,7 @@ _REMEDIES = dict.fromkeys(
 )
 
 
-def _locator(part: Subschema) -> Pattern:
+def _url(part: Subschema) -> Pattern:
     schema = part.schema
     schemes = tuple(schema["allowed_schemes"]) if "allowed_schemes" in schema else None
     try:
@@ -134,7 +134,7 @@ def _locator(part: Subschema) -> Pattern:
     return format_pattern("locators.multi_host_url", schemes)
 
 
-def _zoned(part: Subschema) -> Pattern:
+def _time_zone_texts(part: Subschema) -> Pattern:
     constraint = part.schema["tz_constraint"]
     if constraint not in ("aware", "naive"):
         raise part.location.refusal(
@@ -146,7 +146,7 @@ def _zoned(part: Subschema) -> Pattern:
 
 
 @lru_cache(maxsize=256)
-def _of_bytes(fewest: int, most: int | None) -> Pattern:
+def _texts_of_byte_length(fewest: int, most: int | None) -> Pattern:
     """Return texts of `fewest` to `most` bytes: the wider their characters may be in UTF-8, the fewer characters."""
     options = []
     for width, last in enumerate((0x7F, 0x7FF, 0xFFFF, 0x10FFFF), start=1):
@@ -168,7 +168,7 @@ def _bounded(part: Subschema, name: str) -> Pattern:
     """Return the texts of a format between the bounds beside it."""
     cause: Exception | None = None
     try:
-        pattern = _BETWEEN[name](*_limits(part.schema, name))
+        pattern = _PATTERNS_BETWEEN[name](*_limits(part.schema, name))
     except (OverflowError, TypeError) as error:
         pattern, cause = None, error
     if pattern is None:
@@ -177,13 +177,13 @@ def _bounded(part: Subschema, name: str) -> Pattern:
     return pattern
 
 
-_BETWEEN: dict[str, Callable[..., Pattern | None]] = {
+_PATTERNS_BETWEEN: dict[str, Callable[..., Pattern | None]] = {
     "date": dates,
     "date-time": datetimes,
     "duration": durations,
     "time": times,
 }
-_STEPS: dict[str, dt.timedelta] = {
+_RESOLUTIONS: dict[str, dt.timedelta] = {
     "date": dt.timedelta(days=1),
     "date-time": dt.timedelta(microseconds=1),
     "duration": dt.timedelta(microseconds=1),
@@ -218,7 +218,7 @@ def _bound(bound: Any, name: str) -> Any:
 def _next(bound: Any, name: str, direction: int) -> Any:
     """Return the value next to a strict bound. Raises OverflowError if there is none."""
     if name != "time":
-        return bound + direction * _STEPS[name]
+        return bound + direction * _RESOLUTIONS[name]
     day = dt.datetime(2000, 1, 1, tzinfo=bound.tzinfo)
     moved = dt.datetime.combine(day, bound) + direction * dt.timedelta(microseconds=1)
     if moved.date() != day.date():

@@ -38,12 +38,12 @@ def _shared(pattern: Pattern) -> Pattern:
     return _NODES.setdefault(key, pattern)
 
 
-def both(*sets: CharSet) -> CharSet:
+def either(*sets: CharSet) -> CharSet:
     """Return the union of some sets."""
     return char_set(*(part for characters in sets for part in characters.ranges))
 
 
-def less(whole: CharSet, text: str) -> CharSet:
+def without(whole: CharSet, text: str) -> CharSet:
     """Return the characters of a set that are not in `text`."""
     missing = ((ord(character), ord(character)) for character in text)
     return char_set(*complement([*complement(whole.ranges), *missing]))
@@ -60,11 +60,11 @@ def words_but(excluded: Iterable[str], first: CharSet, other: CharSet, longest: 
         endings.setdefault(word[0].lower(), []).append(word[1:])
     options: list[Pattern] = []
     if any(chr(low) not in endings or low != high for low, high in first.ranges):
-        free = less(first, "".join(head + head.upper() for head in endings))
+        free = without(first, "".join(head + head.upper() for head in endings))
         options.append(concat(free, repeat(other, 0, longest - 1)))
-    for head, rests in endings.items():
+    for head, after_head in endings.items():
         cases = [ord(case) for case in (head, head.upper())]
-        held = [(case, case) for case in cases if any(low <= case <= high for low, high in first.ranges)]
-        after = words_but([rest for rest in rests if rest], other, other, longest - 1)
-        options.append(concat(char_set(*held), after if "" in rests else optional(after)))
+        existing = [(case, case) for case in cases if any(low <= case <= high for low, high in first.ranges)]
+        after = words_but([rest for rest in after_head if rest], other, other, longest - 1)
+        options.append(concat(char_set(*existing), after if "" in after_head else optional(after)))
     return alternation(*options)

@@ -28,7 +28,15 @@ import unicodedata
 from collections.abc import Callable
 
 from structured.json_schema.numbers.ranges import integer_range
-from structured.json_schema.strings.formats.alphabets import DIGIT, HEX, LETTER, LETTER_OR_DIGIT, LOWER, both, regex
+from structured.json_schema.strings.formats.alphabets import (
+    DIGIT,
+    HEX,
+    LETTER,
+    LETTER_OR_DIGIT,
+    LOWER,
+    either,
+    regex,
+)
 from structured.regex import CharSet, Pattern, alternation, char_set, chars, concat, literal, optional, repeat, words
 from structured.regex.syntax import EMPTY
 
@@ -41,7 +49,7 @@ _DOT = literal(".")
 
 def label(longest: int, *, first: CharSet = LETTER_OR_DIGIT, other: CharSet = LETTER_OR_DIGIT) -> Pattern:
     """Return the labels of at most `longest` (4 or more) characters, with hyphens only between `other` characters."""
-    inner = both(other, chars("-"))
+    inner = either(other, chars("-"))
 
     def ending(length: int) -> str:
         return f"(?:{inner}{{0,{length - 1}}}{other})?" if length else ""
@@ -52,23 +60,25 @@ def label(longest: int, *, first: CharSet = LETTER_OR_DIGIT, other: CharSet = LE
 
 def names(longest: int, *, label: Callable[[int], Pattern] = label, dot: Pattern = _DOT) -> Pattern:
     """Return the names of at most `longest` characters."""
-    sorts = _sorts(longest, label)
+    sorts = _labels_by_count(longest, label)
     return alternation(*(concat(repeat(concat(part, dot), 0, count - 1), part) for count, part in sorts))
 
 
 def parents(longest: int, *, fewest: int, label: Callable[[int], Pattern] = label) -> Pattern:
     """Return the labels before the last one: `fewest` or more, each with a dot, at most `longest` characters."""
-    return alternation(*(repeat(concat(part, _DOT), fewest, count) for count, part in _sorts(longest - 1, label)))
+    return alternation(
+        *(repeat(concat(part, _DOT), fewest, count) for count, part in _labels_by_count(longest - 1, label))
+    )
 
 
-def _sorts(longest: int, label: Callable[[int], Pattern]) -> list[tuple[int, Pattern]]:
+def _labels_by_count(longest: int, label: Callable[[int], Pattern]) -> list[tuple[int, Pattern]]:
     return [(count, label(min(LONGEST_LABEL, (longest + 1) // count - 1))) for count in LABEL_COUNTS]
 
 
 HOSTNAME = names(LONGEST_NAME)
 """`www.example.com`"""
 
-CHARACTERS_OF_HOSTS = repeat(both(LETTER_OR_DIGIT, chars("-.")), 1, None)
+CHARACTERS_OF_HOSTS = repeat(either(LETTER_OR_DIGIT, chars("-.")), 1, None)
 """Every name of a host, and texts that are none."""
 
 DOTS = chars(".。．｡")
@@ -82,21 +92,21 @@ def _is_valid(code_point: int) -> bool:
     return folded == character and unicodedata.category(character) in {"Ll", "Lo"}
 
 
-_EUROPEAN = both(chars("ßς"), char_set(*((point, point) for point in range(0x80, 0x588) if _is_valid(point))))
+_EUROPEAN = either(chars("ßς"), char_set(*((point, point) for point in range(0x80, 0x588) if _is_valid(point))))
 """Letters of Latin, Greek, Cyrillic and Armenian; the first two are exceptions of RFC 5892 §2.6."""
 
 _GREEK = char_set((0x3B1, 0x3C9))
 _DEVANAGARI = char_set((0x904, 0x939))
 _KANA_OR_HAN = char_set((0x3007, 0x3007), (0x3041, 0x3096), (0x30A1, 0x30FA), (0x3400, 0x4DB5), (0x4E00, 0x9FEF))
-_FIRST = both(
+_FIRST = either(
     *(LOWER, DIGIT, _EUROPEAN, _DEVANAGARI, _KANA_OR_HAN),
     *(char_set((0x6F0, 0x6F9)), char_set((0xE01, 0xE30), (0xE32, 0xE32), (0xE40, 0xE46))),
     *(char_set((0xF0B, 0xF0B)), char_set((0x3005, 0x3005), (0x30FC, 0x30FC)), char_set((0xAC00, 0xD7A3))),
 )
-_OTHER = both(_FIRST, char_set((0x900, 0x903), (0x93E, 0x94D)))
+_OTHER = either(_FIRST, char_set((0x900, 0x903), (0x93E, 0x94D)))
 _HEBREW = char_set((0x5D0, 0x5EA))
-_RIGHT_TO_LEFT = both(_HEBREW, char_set((0x620, 0x63F), (0x641, 0x64A), (0x6FD, 0x6FE)))
-_EUROPEAN_NUMBER = both(DIGIT, char_set((0x6F0, 0x6F9)))
+_RIGHT_TO_LEFT = either(_HEBREW, char_set((0x620, 0x63F), (0x641, 0x64A), (0x6FD, 0x6FE)))
+_EUROPEAN_NUMBER = either(DIGIT, char_set((0x6F0, 0x6F9)))
 _ARABIC_NUMBER = char_set((0x660, 0x669))
 _MIDDLE_DOT = chars("・")
 
@@ -111,13 +121,13 @@ _CONTEXTS = (
 def _left_to_right_label(octets: int) -> Pattern:
     """Return labels of letters that are written from left to right, in ASCII or beyond."""
     beyond = [_around(context, octets) for context in _CONTEXTS]
-    beyond.append(_around(_KANA_OR_HAN, octets, first=both(_FIRST, _MIDDLE_DOT), other=both(_OTHER, _MIDDLE_DOT)))
+    beyond.append(_around(_KANA_OR_HAN, octets, first=either(_FIRST, _MIDDLE_DOT), other=either(_OTHER, _MIDDLE_DOT)))
     return alternation(label(octets), *_words(_FIRST, _OTHER, octets), *(pattern for pattern in beyond if pattern))
 
 
 def _label_beside_right_to_left(octets: int) -> Pattern:
     """Return the labels of names that have letters written from right to left (RFC 5893 §2)."""
-    european, arabic = both(_RIGHT_TO_LEFT, _EUROPEAN_NUMBER), both(_RIGHT_TO_LEFT, _ARABIC_NUMBER)
+    european, arabic = either(_RIGHT_TO_LEFT, _EUROPEAN_NUMBER), either(_RIGHT_TO_LEFT, _ARABIC_NUMBER)
     punctuated = _around(concat(_HEBREW, chars("׳״")), octets, first=_RIGHT_TO_LEFT, other=european)
     return alternation(
         label(octets, first=LETTER),

@@ -28,9 +28,9 @@ from structured.json_schema.strings.formats.alphabets import (
     LETTER,
     LETTER_OR_DIGIT,
     LOWER,
-    both,
-    less,
+    either,
     regex,
+    without,
     words_but,
 )
 from structured.json_schema.strings.formats.hosts import (
@@ -48,15 +48,17 @@ from structured.regex import CharSet, Pattern, alternation, char_set, chars, con
 from structured.regex.character_sets import Range
 
 PERCENT_ENCODED = "%[0-9A-Fa-f]{2}"
-UNRESERVED = both(LETTER_OR_DIGIT, chars("-._~"))
+UNRESERVED = either(LETTER_OR_DIGIT, chars("-._~"))
 SUB_DELIMITERS = chars("!$&'()*+,;=")
 
 _DIRECTIONS = "\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 _PLANES: tuple[Range, ...] = tuple((0x10000 * plane, 0x10000 * plane + 0xFFFD) for plane in range(1, 14))
-_FOREIGN = less(char_set((0xA0, 0xD7FF), (0xF900, 0xFDCF), (0xFDF0, 0xFFEF), *_PLANES, (0xE1000, 0xEFFFD)), _DIRECTIONS)
+_FOREIGN = without(
+    char_set((0xA0, 0xD7FF), (0xF900, 0xFDCF), (0xFDF0, 0xFFEF), *_PLANES, (0xE1000, 0xEFFFD)), _DIRECTIONS
+)
 _PRIVATE = char_set((0xE000, 0xF8FF), (0xF0000, 0xFFFFD), (0x100000, 0x10FFFD))
 
-_FUTURE_ADDRESS = rf"[Vv][0-9A-Fa-f]+\.{both(UNRESERVED, SUB_DELIMITERS, chars(':'))}+"
+_FUTURE_ADDRESS = rf"[Vv][0-9A-Fa-f]+\.{either(UNRESERVED, SUB_DELIMITERS, chars(':'))}+"
 _IP_LITERAL = concat(literal("["), alternation(IPV6, regex(_FUTURE_ADDRESS)), literal("]"))
 
 
@@ -70,15 +72,15 @@ def identifier(kind: str) -> Pattern:
     RFC 3986: `https://example.com/a?b#c`, `../a`; RFC 3987: `https://example.com/ä?b#c`.
     """
     is_foreign = kind.startswith("iri")
-    unreserved = both(UNRESERVED, _FOREIGN) if is_foreign else UNRESERVED
-    in_host = both(unreserved, SUB_DELIMITERS)
-    in_path = both(in_host, chars(":@"))
-    in_fragment = both(in_path, chars("/?"))
-    in_query = both(in_fragment, _PRIVATE) if is_foreign else in_fragment
+    unreserved = either(UNRESERVED, _FOREIGN) if is_foreign else UNRESERVED
+    in_host = either(unreserved, SUB_DELIMITERS)
+    in_path = either(in_host, chars(":@"))
+    in_fragment = either(in_path, chars("/?"))
+    in_query = either(in_fragment, _PRIVATE) if is_foreign else in_fragment
 
-    segments = f"{_encoded(both(in_path, chars('/')))}*"
+    segments = f"{_encoded(either(in_path, chars('/')))}*"
     path = f"(?:/{segments})?"
-    user = f"(?:{_encoded(both(in_host, chars(':')))}*@)?"
+    user = f"(?:{_encoded(either(in_host, chars(':')))}*@)?"
     host = alternation(_IP_LITERAL, regex(f"{_encoded(in_host)}*"))
     located = concat(regex(f"//{user}"), host, regex(rf"(?::\d*)?{path}"))
     absolute, rootless = regex(f"/(?:{_encoded(in_path)}{segments})?"), regex(_encoded(in_path) + segments)
@@ -87,11 +89,11 @@ def identifier(kind: str) -> Pattern:
     whole = concat(scheme, optional(alternation(located, absolute, rootless)), ending)
     if not kind.endswith("reference"):
         return whole
-    relative = regex(f"{_encoded(less(in_path, ':'))}+{path}")
+    relative = regex(f"{_encoded(without(in_path, ':'))}+{path}")
     return alternation(whole, concat(optional(alternation(located, absolute, relative)), ending))
 
 
-_TEMPLATE_LITERAL = both(less(char_set((0x21, 0x7E)), '"%<>\\^`{|}'), _FOREIGN, _PRIVATE)
+_TEMPLATE_LITERAL = either(without(char_set((0x21, 0x7E)), '"%<>\\^`{|}'), _FOREIGN, _PRIVATE)
 _NAME_CHARACTER = f"(?:[A-Za-z0-9_]|{PERCENT_ENCODED})"
 _VARIABLE = rf"{_NAME_CHARACTER}(?:\.?{_NAME_CHARACTER})*(?:\*|:[1-9]\d{{0,3}})?"
 _EXPRESSION = rf"\{{[+#./;?&]?{_VARIABLE}(?:,{_VARIABLE})*\}}"
@@ -110,7 +112,7 @@ LONGEST_USER = 64
 LONGEST_HEAD = LONGEST_SCHEME + len("://:@:65535") + 2 * LONGEST_USER + LONGEST_NAME
 """The length of all that precedes the path of a URL with one host."""
 
-_DOMAIN_CHARACTER = both(LETTER_OR_DIGIT, chars("_"))
+_DOMAIN_CHARACTER = either(LETTER_OR_DIGIT, chars("_"))
 
 
 @cache
@@ -128,7 +130,7 @@ def _user_host_port(user_character: CharSet) -> Pattern:
     return concat(regex(f"(?:(?:{user}|(?:{user})?:{user})@)?"), _host(), port)
 
 
-_URL_CHARACTER = both(UNRESERVED, SUB_DELIMITERS, chars(":@/?"))
+_URL_CHARACTER = either(UNRESERVED, SUB_DELIMITERS, chars(":@/?"))
 
 
 @lru_cache(maxsize=256)
@@ -148,7 +150,7 @@ def url(
         )
     room = None if max_length is None else max_length - LONGEST_HEAD
     options = []
-    host = _user_host_port(both(UNRESERVED, SUB_DELIMITERS))
+    host = _user_host_port(either(UNRESERVED, SUB_DELIMITERS))
     if schemes is None:
         other = _other_schemes()
         options.append(concat(alternation(words(SPECIAL_SCHEMES), other), literal("://"), host, _after_host(room)))
@@ -165,12 +167,12 @@ def url(
 def multi_host_url(schemes: tuple[str, ...] | None = None) -> Pattern:
     """Return URLs with one host or several and one of the schemes (None: any), as `PostgresDsn` reads them."""
     scheme = alternation(words(SPECIAL_SCHEMES), _other_schemes()) if schemes is None else words(schemes)
-    host = _user_host_port(less(both(UNRESERVED, SUB_DELIMITERS), ","))
+    host = _user_host_port(without(either(UNRESERVED, SUB_DELIMITERS), ","))
     return concat(scheme, literal("://"), host, repeat(concat(literal(","), host), 0, None), _after_host(None))
 
 
 def _other_schemes() -> Pattern:
-    return words_but((*SPECIAL_SCHEMES, "file"), LOWER, both(LOWER, chars("0123456789+-.")), LONGEST_SCHEME)
+    return words_but((*SPECIAL_SCHEMES, "file"), LOWER, either(LOWER, chars("0123456789+-.")), LONGEST_SCHEME)
 
 
 def _after_host(room: int | None) -> Pattern:
@@ -180,7 +182,7 @@ def _after_host(room: int | None) -> Pattern:
 
 def _hostless(room: int | None) -> Pattern:
     """Return the rest of a URL without a host, after a scheme that is not special: `:path`, `:/path`, `:///path`."""
-    path = concat(regex(_encoded(less(_URL_CHARACTER, "/"))), _url_text(_before_fragment(room)))
+    path = concat(regex(_encoded(without(_URL_CHARACTER, "/"))), _url_text(_before_fragment(room)))
     bare = concat(optional(literal("/")), optional(path), _fragment(room))
     return concat(literal(":"), alternation(concat(literal("//"), _after_host(room)), bare))
 
@@ -213,7 +215,7 @@ SPECIAL_DOMAINS = ("alt", "arpa", "invalid", "local", "localhost", "onion", "tes
 _WIDTHS = ((1, 0x7F), (2, 0x7FF), (3, 0xFFFF), (4, 0x10FFFF))
 """The greatest number of octets of a character, and the last character that takes no more."""
 
-_WORD = both(LETTER_OR_DIGIT, chars("!#$%&'*+-/=?^_`{|}~"))
+_WORD = either(LETTER_OR_DIGIT, chars("!#$%&'*+-/=?^_`{|}~"))
 _PRINTABLE = char_set((0x20, 0x7E))
 _AT = literal("@")
 
@@ -228,12 +230,12 @@ def _dotted(character: CharSet, longest: int) -> Pattern:
 
 def _quoted(character: CharSet, longest: int) -> Pattern:
     """Return a text in quotes, at most `longest` characters in all, each of which may be escaped."""
-    unescaped = less(both(_PRINTABLE, character), '"\\')
+    unescaped = without(either(_PRINTABLE, character), '"\\')
     return regex(rf'"(?:(?:{unescaped}|\\{_PRINTABLE}){{0,{longest // 2 - 1}}}|{unescaped}{{0,{longest - 2}}})"')
 
 
 def _local_part(width: int, last: int) -> Pattern:
-    character = both(_WORD, char_set((0x80, last))) if width > 1 else _WORD
+    character = either(_WORD, char_set((0x80, last))) if width > 1 else _WORD
     longest = LONGEST_LOCAL_PART // width
     return alternation(_dotted(character, longest), _quoted(character, longest))
 
@@ -271,8 +273,8 @@ _ALPHABETS = char_set(
 )
 """Ranges in which every character is a letter for `re`."""
 
-_NAME_PART = f"{both(_WORD, chars('.'), _ALPHABETS)}{{1,32}}"
-_DISPLAY_NAME = rf'{_NAME_PART}(?: {_NAME_PART}){{0,7}}|"{less(_PRINTABLE, chr(34))}{{1,256}}"'
+_NAME_PART = f"{either(_WORD, chars('.'), _ALPHABETS)}{{1,32}}"
+_DISPLAY_NAME = rf'{_NAME_PART}(?: {_NAME_PART}){{0,7}}|"{without(_PRINTABLE, chr(34))}{{1,256}}"'
 
 
 def name_email() -> Pattern:

@@ -15,7 +15,7 @@ import datetime as dt
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-from structured.json_schema.numbers.ranges import DIGIT, branches, integer_range
+from structured.json_schema.numbers.ranges import DIGIT, digit_branches, integer_range
 from structured.regex import EMPTY, Pattern, alternation, char_set, concat, literal, optional, repeat, union
 
 
@@ -33,12 +33,12 @@ class DigitLayout:
 
 
 @cache
-def after(layout: DigitLayout, position: int) -> Pattern:
+def any_digits_from(layout: DigitLayout, position: int) -> Pattern:
     """Return any digits from a position on, the same node every time, so that automata share its states."""
     if position == layout.most:
         return EMPTY
-    rest = concat(layout.separator(position), DIGIT, after(layout, position + 1))
-    return optional(rest) if position >= layout.fewest else rest
+    digits = concat(layout.separator(position), DIGIT, any_digits_from(layout, position + 1))
+    return optional(digits) if position >= layout.fewest else digits
 
 
 _DAY = ((4, "-"), (6, "-"))
@@ -54,11 +54,11 @@ def between(low: str, high: str, layout: DigitLayout, position: int = 0) -> Patt
     `between("05", "17", DigitLayout((), 2, 2))` → `0[5-9]|1[0-7]`
     """
     if set(low) <= {"0"} and set(high) <= {"9"}:
-        return after(layout, position)
+        return any_digits_from(layout, position)
     zeros, nines = "0" * (len(low) - 1), "9" * (len(low) - 1)
     options = [
-        concat(head, between(after_low, str(after_high), layout, position + 1))
-        for head, after_low, after_high in branches(low, high, zeros, nines)
+        concat(digit, between(after_low, str(after_high), layout, position + 1))
+        for digit, after_low, after_high in digit_branches(low, high, zeros, nines)
     ]
     text = concat(layout.separator(position), alternation(*options))
     return optional(text) if position >= layout.fewest and set(low) == {"0"} else text
@@ -121,12 +121,14 @@ def datetimes(low: dt.datetime | None, high: dt.datetime | None) -> Pattern | No
     on_the_clock = _datetimes(*(bound and bound.replace(tzinfo=None) for bound in bounds))
     if all(bound is None or bound.tzinfo is None for bound in bounds):
         return on_the_clock and concat(on_the_clock, _ANY_OFFSET)
-    in_utc = _datetimes(*(_moved(bound, 0) for bound in bounds))
-    elsewhere = _datetimes(_moved(low, 1), _moved(high, -1))
-    return union([on_the_clock, in_utc and concat(in_utc, _UTC), elsewhere and concat(elsewhere, _OTHER_OFFSET)])
+    in_utc = _datetimes(*(_in_utc(bound, 0) for bound in bounds))
+    in_other_offsets = _datetimes(_in_utc(low, 1), _in_utc(high, -1))
+    return union(
+        [on_the_clock, in_utc and concat(in_utc, _UTC), in_other_offsets and concat(in_other_offsets, _OTHER_OFFSET)]
+    )
 
 
-def _moved(bound: dt.datetime | None, days: int) -> dt.datetime | None:
+def _in_utc(bound: dt.datetime | None, days: int) -> dt.datetime | None:
     """Return a bound in UTC, moved by some days; a bound without an offset is a local time and is not moved.
 
     A bound that would leave the calendar becomes its first or last moment.
@@ -152,7 +154,7 @@ def _digits_of(moment: dt.datetime) -> str:
 
 _SECOND = 10**6
 _UNITS = ((365 * 86400 * _SECOND, "Y"), (86400 * _SECOND, "D"), (3600 * _SECOND, "H"), (60 * _SECOND, "M"))
-_TIMED = 2
+_FIRST_UNIT_AFTER_T = 2
 """The index of the first unit after the T."""
 
 
@@ -165,40 +167,40 @@ def durations(low: dt.timedelta | None, high: dt.timedelta | None) -> Pattern | 
         return None
     options: list[Pattern] = [literal("PT0S")] if first <= 0 <= last else []
     if first < 0:
-        options.append(concat(literal("-P"), _amount(max(1, -last), -first, 0, timed=False)))
+        options.append(concat(literal("-P"), _amount(max(1, -last), -first, 0, is_after_t=False)))
     if last > 0:
-        options.append(concat(literal("P"), _amount(max(1, first), last, 0, timed=False)))
+        options.append(concat(literal("P"), _amount(max(1, first), last, 0, is_after_t=False)))
     return alternation(*options)
 
 
-def _amount(low: int, high: int, unit: int, *, timed: bool) -> Pattern:
+def _amount(low: int, high: int, unit: int, *, is_after_t: bool) -> Pattern:
     """Return the amounts from `low` to `high` microseconds, written in a unit and the smaller ones."""
     if high == 0:
         return EMPTY
-    mark = literal("T" if unit >= _TIMED and not timed else "")
+    mark = literal("T" if unit >= _FIRST_UNIT_AFTER_T and not is_after_t else "")
     if unit == len(_UNITS):
         seconds = concat(mark, _seconds(max(low, 1), high), literal("S"))
         return optional(seconds) if low == 0 else seconds
     size, letter = _UNITS[unit]
     first, last = low // size, high // size
 
-    def written(start: int, end: int, least: int, most: int) -> list[Pattern]:
+    def amounts(start: int, end: int, least: int, most: int) -> list[Pattern]:
         """Return the counts of the unit from `start` to `end`, each with an amount of the smaller ones."""
         options = []
         if start == 0:
-            options.append(_amount(least, most, unit + 1, timed=timed))
+            options.append(_amount(least, most, unit + 1, is_after_t=is_after_t))
             start = 1
         if start <= end:
-            after = _amount(least, most, unit + 1, timed=timed or unit >= _TIMED)
-            options.append(concat(mark, integer_range(start, end), literal(letter), after))
+            smaller = _amount(least, most, unit + 1, is_after_t=is_after_t or unit >= _FIRST_UNIT_AFTER_T)
+            options.append(concat(mark, integer_range(start, end), literal(letter), smaller))
         return options
 
     if first == last:
-        return alternation(*written(first, last, low % size, high % size))
-    options = written(first, first, low % size, size - 1)
+        return alternation(*amounts(first, last, low % size, high % size))
+    options = amounts(first, first, low % size, size - 1)
     if first + 1 < last:
-        options += written(first + 1, last - 1, 0, size - 1)
-    return alternation(*options, *written(last, last, 0, high % size))
+        options += amounts(first + 1, last - 1, 0, size - 1)
+    return alternation(*options, *amounts(last, last, 0, high % size))
 
 
 def _seconds(low: int, high: int) -> Pattern:
@@ -208,5 +210,5 @@ def _seconds(low: int, high: int) -> Pattern:
         return concat(literal(str(first)), between(f"{least:06}", f"{most:06}", FRACTION))
     start = concat(literal(str(first)), between(f"{least:06}", "9" * 6, FRACTION))
     end = concat(literal(str(last)), between("0" * 6, f"{most:06}", FRACTION))
-    middle = [concat(integer_range(first + 1, last - 1), after(FRACTION, 0))] if last - first > 1 else []
+    middle = [concat(integer_range(first + 1, last - 1), any_digits_from(FRACTION, 0))] if last - first > 1 else []
     return alternation(start, *middle, end)
