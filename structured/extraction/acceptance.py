@@ -23,14 +23,14 @@ from structured.extraction.long_documents import LongDocument
 from structured.extraction.options import Options, Repairs
 from structured.extraction.task import Answer, Item
 from structured.index.index import Index
-from structured.output_types.json_output import rewriting
+from structured.output_types.json_output import rewriting_automaton
 from structured.output_types.missing_values import ParsedAnswer
-from structured.output_types.paths import Steps, has, steps_to_path
-from structured.results.attribution import KeptAnswer, attribute, sureness, without_copies
+from structured.output_types.paths import Steps, has_member, steps_to_path
+from structured.results.attribution import KeptAnswer, attribute, leaf_confidences, without_copies
 from structured.results.evidence import Evidence, on_pages, without_unsupported
-from structured.results.json_text import spans
+from structured.results.json_text import value_spans
 from structured.results.merging import Conflicts
-from structured.results.result import Reading, Result, read_answer
+from structured.results.result import EvidenceSource, Result, read_answer
 
 
 def rejected_places(rejected: Attempt) -> list[tuple[Steps, str]]:
@@ -49,7 +49,7 @@ def _followed(location: Collection[str | int], data: Any) -> Steps:
     """Return the steps of a location; it names branches of unions and functions as well."""
     steps: Steps = ()
     for step in location:
-        if has(data, step):
+        if has_member(data, step):
             steps, data = (*steps, step), data[step]
     return steps
 
@@ -98,8 +98,8 @@ def result_of(
         conflicts={path: [(value, placed(one)) for value, one in others] for path, others in conflicts.items()},
         _instance=value if stated is None else stated.value,
         source="" if layout is None else layout.source,
-        _unmade=None if stated is None else stated.error,
-        _reading=Reading(
+        _missing_error=None if stated is None else stated.error,
+        _evidence_source=EvidenceSource(
             task.output_type,
             answer.candidates,
             answer.kept,
@@ -181,16 +181,16 @@ def _next_start(item: GuidedItem, generation: Generation, repairs: Repairs) -> S
     if not places or () in places or not accepts_text(item.index.automaton, text):
         return item.first
     outermost = {one for one in places if not any(one[:depth] in places for depth in range(len(one)))}
-    found = {steps: (start, end) for steps, start, end in spans(text) if steps in outermost}
+    found = {steps: (start, end) for steps, start, end in value_spans(text) if steps in outermost}
     try:
-        automaton = rewriting(wanted, text, found, item.document)
+        automaton = rewriting_automaton(wanted, text, found, item.document)
         if automaton is None:
             return item.first
         index = Index(automaton, task.model.vocabulary, table=item.index.table, name=wanted.name)  # with its masks
         healed = item.first.healed
         if repairs == "told":
             healed = task.with_instructions(explanation(rejected)).healed(item.given.conversation, index)
-        kept = KeptAnswer(sureness(wanted, generation, item.kept), frozenset(found))
+        kept = KeptAnswer(leaf_confidences(wanted, generation, item.kept), frozenset(found))
         return task.start(index, healed, item.max_tokens, kept)
     except (SchemaError, PatternError, PromptError, BudgetError):
         return item.first

@@ -24,7 +24,7 @@ from structured.models.load import PACKAGED_NAME
 from structured.output_types.output_type import Description, OutputType
 from structured.results.attribution import KeptAnswer
 from structured.results.evidence import Evidence
-from structured.results.merging import Candidate, vote
+from structured.results.merging import SampledAnswer, vote
 from structured.results.result import Provenance, Usage
 
 ANSWERED_ALIKE = frozenset({"model", "observe", "batch_size", "batch_tokens", "cache"})
@@ -149,7 +149,7 @@ class Task(ABC):
                 return False
             return True
 
-        candidates = [Candidate(wanted.to_data(one.text), one.log_probability) for one, _ in valid]
+        candidates = [SampledAnswer(wanted.to_data(one.text), one.log_probability) for one, _ in valid]
         elected = vote(candidates, is_valid)
         if elected.position is not None:
             generation, value = valid[elected.position]

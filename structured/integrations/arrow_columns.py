@@ -28,7 +28,7 @@ from structured.output_types.missing_values import MissingFieldsType
 from structured.output_types.output_type import OutputType
 from structured.output_types.python_type import PythonType
 from structured.output_types.resolve import resolve_json
-from structured.output_types.schema_parts import listed
+from structured.output_types.schema_parts import listed_schemas
 
 INT64 = range(-(2**63), 2**63)
 
@@ -178,7 +178,7 @@ def column_of(output_type: OutputType[Any]) -> Column:
     Column(kind='list_', parts={'items': Column(kind='int64', parts={})})
     """
     if isinstance(output_type, MissingFieldsType):
-        output_type = output_type.of
+        output_type = output_type.base_type
     root = output_type.root
     if isinstance(output_type, PythonType):
         written = _schema_of_written(output_type)
@@ -238,7 +238,7 @@ class _Derivation:
         """Return the column that all branches beside null have in common."""
         if keyword == "$ref":
             return self.column(follow(part), above)
-        options = listed(part, keyword)
+        options = listed_schemas(part, keyword)
         if keyword != "allOf":
             return self._common([option for option in options if not _is_null(option)], above) or JSON
         return self.column(options[0], above) if len(options) == 1 else JSON
@@ -249,7 +249,7 @@ class _Derivation:
         return columns[0] if columns and all(column == columns[0] for column in columns) else None
 
     def _array(self, part: Subschema, above: frozenset[Identity]) -> Column:
-        schema, parts = part.schema, listed(part, "prefixItems")
+        schema, parts = part.schema, listed_schemas(part, "prefixItems")
         if isinstance(schema.get("items"), Mapping):
             parts.append(part.below("items"))
         elif schema.get("items", False) is not False:

@@ -26,7 +26,7 @@ from structured.errors.values import counted, message
 from structured.extraction.documents.files import PageImage
 from structured.extraction.documents.plain_text import Content
 from structured.integrations.ocr import Image, PageText, Rectangle, Word, recognise
-from structured.results.evidence import Box, Layout
+from structured.results.evidence import Box, PageLayout
 
 if TYPE_CHECKING:
     import PIL.Image
@@ -266,7 +266,7 @@ def _content(path: Path, pages: Sequence[PageText]) -> Content:
         for number, (start, page) in enumerate(zip(content.pages, pages, strict=True), 1)
         for word in page.words
     )
-    return content._replace(layout=Layout(words, _digest(path)))
+    return content._replace(layout=PageLayout(words, _digest(path)))
 
 
 def _digest(path: Path) -> str:

@@ -36,9 +36,16 @@ from structured.jobs.evaluation import Thresholds
 from structured.json_schema.document.location import Identity, Subschema
 from structured.json_schema.nullable import types_of
 from structured.output_types.html import html, write_page
-from structured.output_types.paths import Steps, ends, member, path_to_steps, steps_to_field, steps_to_path
+from structured.output_types.paths import (
+    Steps,
+    leaves_and_empty_containers,
+    member_path,
+    path_to_steps,
+    steps_to_field,
+    steps_to_path,
+)
 from structured.output_types.python_type import python_type
-from structured.output_types.schema_parts import below, flat, parts_at
+from structured.output_types.schema_parts import flattened, parts_at, parts_at_step
 from structured.output_types.stated_dates import stated_dates, stated_datetimes, stated_times
 from structured.output_types.stated_numbers import Statement, stated_numbers
 from structured.results.evidence import BANDS, MATCH_WORDS, Evidence
@@ -71,7 +78,7 @@ class TypeTable:
 
     def number(self, parts: Iterable[Subschema]) -> int:
         """Return the number of the type that some parts of a schema make together."""
-        found = [part for part in flat(list(parts)) if not _COMBINING & part.schema.keys()]
+        found = [part for part in flattened(list(parts)) if not _COMBINING & part.schema.keys()]
         key = frozenset(part.identity for part in found)
         if key not in self._numbers:
             self._numbers[key] = len(self.listed)
@@ -88,11 +95,11 @@ class TypeTable:
         records = [part for part in found if "object" in types_of(part.schema)]
         if len(records) == 1:  # of several, it is unknown which to add
             described["members"] = [
-                [name, f".{member('', name)}", self.number(below(records[0], name))]
+                [name, f".{member_path('', name)}", self.number(parts_at_step(records[0], name))]
                 for name in records[0].schema.get("properties", {})
             ]
         lists = [part for part in found if "array" in types_of(part.schema)]
-        items = [inner for part in lists if "prefixItems" not in part.schema for inner in below(part, 0)]
+        items = [inner for part in lists if "prefixItems" not in part.schema for inner in parts_at_step(part, 0)]
         if items:
             described["items"] = self.number(items)
         return described
@@ -299,7 +306,11 @@ def _document(
     evidence = {**dict.fromkeys(result.missing, ABSENT), **result.evidence}
     known = {path: path_to_steps(path) for path in {**result.evidence, **evidence}}
     inner = {steps[:length] for steps in known.values() for length in range(len(steps))}
-    data = {steps_to_path(steps): (steps, value) for steps, value in ends(result.data) if steps not in inner}
+    data = {
+        steps_to_path(steps): (steps, value)
+        for steps, value in leaves_and_empty_containers(result.data)
+        if steps not in inner
+    }
     to_utf16 = utf16_offsets(result.document)
     listed: list[dict[str, Any]] = []
     places: list[tuple[Steps, int]] = []
@@ -395,8 +406,7 @@ def _stated(document: str, kinds: Container[str]) -> dict[str, list[tuple[int, i
     for kind, (read, spelled) in _STATED.items():
         if kind in kinds:
             stated[kind] = [
-                (to_utf16(one.span[0]), to_utf16(one.span[1]), list(map(spelled, one.readings)))
-                for one in read(document)
+                (to_utf16(one.span[0]), to_utf16(one.span[1]), list(map(spelled, one.values))) for one in read(document)
             ]
     return stated
 

@@ -17,15 +17,13 @@ from structured.json_schema.document.drafts import SchemaDraft, subschemas
 from structured.json_schema.document.location import GROUNDED, SUPPORTED, Schema, Subschema
 from structured.json_schema.grounding import GROUNDABLE, is_stated_in_forms
 from structured.json_schema.nullable import can_be_null, types_of
-from structured.output_types.schema_parts import WITH_ITEMS, edited_at, flat, replaced
+from structured.output_types.paths import FieldSelection
+from structured.output_types.schema_parts import FIELDS_AND_ITEMS, edited_at, flattened, with_schema_at
 from structured.output_types.stated_dates import stated_dates, stated_datetimes, stated_times
 from structured.output_types.stated_numbers import Span, stated_numbers
 from structured.regex import Pattern
 
 T = TypeVar("T")
-
-Ground = bool | Sequence[str]
-"""The values that the document has to state: none, all that can be read off it, or those at some paths."""
 
 QuotationBoundary = Literal["words", "characters"]
 """Where a quotation may begin and end."""
@@ -64,7 +62,7 @@ writes in any form. `name: Grounded[str]`, `total: Grounded[Decimal]`, `lines: l
 
 
 @deep
-def with_grounding(root: Subschema, grounded: Ground) -> Schema:
+def with_grounding(root: Subschema, grounded: FieldSelection) -> Schema:
     """Return a schema in which the values that the document has to state are marked.
 
     With True, these are all strings, numbers, dates and times, but for enums. Raises SchemaError for a path that leads
@@ -72,31 +70,31 @@ def with_grounding(root: Subschema, grounded: Ground) -> Schema:
     """
     if isinstance(grounded, bool):
         return _marked_everywhere(root, lambda schema, **_: {**schema, GROUNDED: "words"})
-    return edited_at(root, grounded, _marked, places=WITH_ITEMS)
+    return edited_at(root, grounded, _mark_field, keywords=FIELDS_AND_ITEMS)
 
 
 @deep
-def marks(schema: object) -> Iterator[str]:
+def grounding_marks(schema: object) -> Iterator[str]:
     """Yield the marks in a schema."""
     if isinstance(schema, Mapping):
         if GROUNDED in schema:
             yield schema[GROUNDED]
         for _, inside in subschemas(schema, max(SchemaDraft)):
-            yield from marks(inside)
+            yield from grounding_marks(inside)
 
 
 @deep
-def with_support(root: Subschema) -> Schema:
+def with_everything_grounded(root: Subschema) -> Schema:
     """Return a schema in which all strings, numbers, dates and times have to be stated, but for enums.
 
     A text that may be null, and one that is an item of a list, is written freely and removed where the document does
     not have it. A model that may write quotations alone cannot go back to null once it has begun a text, and quotes
     something else: see `docs/log.md`, 2026-11-24.
     """
-    return _marked_everywhere(root, _supported)
+    return _marked_everywhere(root, _mark_grounded_or_removable)
 
 
-def _supported(schema: Schema, *, may_be_missing: bool) -> Schema:
+def _mark_grounded_or_removable(schema: Schema, *, may_be_missing: bool) -> Schema:
     """Return the schema of a value with the mark that it needs where it may be missing, and where it may not."""
     is_text = types_of(schema) - {"null"} == {"string"} and not is_stated_in_forms(schema)
     if is_text and (may_be_missing or "null" in types_of(schema)):
@@ -104,13 +102,13 @@ def _supported(schema: Schema, *, may_be_missing: bool) -> Schema:
     return {**schema, GROUNDED: "words"}
 
 
-def _can_be_stated(schema: Mapping[str, Any]) -> bool:
+def _can_be_grounded(schema: Mapping[str, Any]) -> bool:
     """Tell whether a schema has only values that can be read off a document."""
     types = types_of(schema)
-    return bool(types - {"null"}) and types <= GROUNDABLE and not schema.keys() & _CONCLUSIONS
+    return bool(types - {"null"}) and types <= GROUNDABLE and not schema.keys() & _CONCLUSION_KEYWORDS
 
 
-_CONCLUSIONS = frozenset({"enum", "const", "contentSchema"})
+_CONCLUSION_KEYWORDS = frozenset({"enum", "const", "contentSchema"})
 
 
 @deep
@@ -121,17 +119,17 @@ def _marked_everywhere(part: Subschema, mark: Callable[..., Schema], *, may_be_m
         if keys[0] != "propertyNames":
             is_branch = keys[0] in {"anyOf", "oneOf"}
             is_item = keys[0] == "items" and not schema.get("minItems") and "prefixItems" not in schema
-            inside = is_item or (is_branch and (may_be_missing or can_be_null(part)))
-            marked = _marked_everywhere(part.below(*keys), mark, may_be_missing=inside)
-            schema = replaced(schema, keys, marked)
-    if isinstance(schema, Mapping) and GROUNDED not in schema and _can_be_stated(schema):
+            is_replaceable = is_item or (is_branch and (may_be_missing or can_be_null(part)))
+            marked = _marked_everywhere(part.below(*keys), mark, may_be_missing=is_replaceable)
+            schema = with_schema_at(schema, keys, marked)
+    if isinstance(schema, Mapping) and GROUNDED not in schema and _can_be_grounded(schema):
         return mark(schema, may_be_missing=may_be_missing)
     return schema
 
 
-def _marked(part: Subschema, schema: Any) -> Any:
+def _mark_field(part: Subschema, schema: Any) -> Any:
     """Return the schema of a field with a mark. Raises SchemaError where no document states its values."""
-    if not any(_can_be_stated(option.schema) for option in flat([part])):
+    if not any(_can_be_grounded(option.schema) for option in flattened([part])):
         raise part.location.refusal(
             "Only a string, a number, a date or a time can be grounded: an enum and a boolean are conclusions, and of "
             "an object or a list the fields and items are grounded",
@@ -185,23 +183,23 @@ class DocumentStatements:
 
     def spellings(self, kind: str) -> Iterator[Sequence[str]]:
         """Yield, for each stated value of a kind, how JSON may spell it, the usual first."""
-        stated, spell = _KINDS[kind]
-        known: dict[Any, Any] = {}
-        for value in (reading for statement in stated(self.document) for reading in statement.readings):
+        read_statements, spell = _READERS_AND_SPELLERS[kind]
+        values_by_key: dict[Any, Any] = {}
+        for value in (reading for statement in read_statements(self.document) for reading in statement.values):
             key = value if kind == "number" else value.isoformat()  # equal times may have other zones
-            known.setdefault(key, value)
-        yield from map(spell, known.values())
+            values_by_key.setdefault(key, value)
+        yield from map(spell, values_by_key.values())
 
 
-def _spelled_time(value: time | datetime) -> Sequence[str]:
+def _time_spellings(value: time | datetime) -> Sequence[str]:
     """Return a time with seconds: one without a zone also in UTC, and UTC in both of its spellings."""
-    written = value.isoformat()
-    return (written, f"{written}Z") if value.tzinfo is None else (written, written.replace("+00:00", "Z"))
+    iso_text = value.isoformat()
+    return (iso_text, f"{iso_text}Z") if value.tzinfo is None else (iso_text, iso_text.replace("+00:00", "Z"))
 
 
-_KINDS: dict[str, tuple[Any, Any]] = {
+_READERS_AND_SPELLERS: dict[str, tuple[Any, Any]] = {
     "number": (stated_numbers, lambda value: (f"{value:f}", f"{value.normalize():f}")),  # without last zeros, too
     "date": (stated_dates, lambda day: (day.isoformat(),)),
-    "date-time": (stated_datetimes, _spelled_time),
-    "time": (stated_times, _spelled_time),
+    "date-time": (stated_datetimes, _time_spellings),
+    "time": (stated_times, _time_spellings),
 }

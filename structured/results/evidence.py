@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structured.errors.values import message
-from structured.output_types.html import Html, code, coloured, joined, marked, table, verbatim
+from structured.output_types.html import Html, code, coloured, concatenated, highlighted, table, verbatim
 from structured.output_types.output_type import OutputType
 from structured.output_types.paths import Steps, leaves, path_to_steps, steps_to_path
 
@@ -73,7 +73,7 @@ class Box(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class PageLayout:
     """The places of a document's words on the pages of its file.
 
     Attributes:
@@ -161,7 +161,7 @@ def page_of(pages: Sequence[int], offset: int) -> int | None:
 
 
 def on_pages(
-    evidence: Mapping[str, Evidence], pages: Sequence[int], layout: Layout | None = None
+    evidence: Mapping[str, Evidence], pages: Sequence[int], layout: PageLayout | None = None
 ) -> Mapping[str, Evidence]:
     """Return the evidence for each value with its page, and its boxes there."""
     if not pages:
@@ -188,17 +188,21 @@ def document_to_html(document: str, evidence: Mapping[str, Evidence]) -> Html:
     cuts = sorted({0, len(document), *(cut for start, end, _ in spans for cut in (start, end))})
     pieces = []
     for start, end in pairwise(cuts):
-        around = [(above - below, band) for below, above, band in spans if below <= start and end <= above]
+        covering = [
+            (span_end - span_start, band)
+            for span_start, span_end, band in spans
+            if span_start <= start and end <= span_end
+        ]
         text = document[start:end]
         left_out = len(text) - 2 * CONTEXT
-        if around:
-            pieces.append(marked(text, min(around)[1]))
+        if covering:
+            pieces.append(highlighted(text, min(covering)[1]))
         elif len(document) <= MAX_CHARACTERS or left_out <= 0:
-            pieces.append(joined(text))
+            pieces.append(concatenated(text))
         else:
             note = coloured(f" … {left_out:,} characters … ", "unknown")
-            pieces.append(joined(text[:CONTEXT], note, text[-CONTEXT:]))
-    return verbatim(joined(*pieces))
+            pieces.append(concatenated(text[:CONTEXT], note, text[-CONTEXT:]))
+    return verbatim(concatenated(*pieces))
 
 
 def values_to_html(data: Any, missing: Sequence[str], evidence: Mapping[str, Evidence]) -> Html:
@@ -229,13 +233,13 @@ def without_unsupported(
     → `{"name": "Ana", "city": null, "tags": ["nurse"]}`
     """
     data = output_type.to_data(text)
-    texts = {steps for steps, value in leaves(data) if isinstance(value, str)}
-    weak = [path_to_steps(path) for path, match in evidence.items() if match.match in {"fuzzy", "none"}]
-    removed = {steps for steps in weak if steps in texts and output_type.is_removable(steps)}
-    return reduced(output_type, text, data, removed, evidence)
+    places_of_texts = {steps for steps, value in leaves(data) if isinstance(value, str)}
+    unsupported = [path_to_steps(path) for path, match in evidence.items() if match.match in {"fuzzy", "none"}]
+    removed = {steps for steps in unsupported if steps in places_of_texts and output_type.is_removable(steps)}
+    return without_values_at(output_type, text, data, removed, evidence)
 
 
-def reduced(
+def without_values_at(
     output_type: OutputType[Any], text: str, data: Any, removed: set[Steps], evidence: Mapping[str, Evidence]
 ) -> tuple[str, Mapping[str, Evidence]]:
     """Return an answer without the values at some places, and the evidence for what is left, at its new places.
@@ -244,21 +248,28 @@ def reduced(
     """
     if not removed:
         return text, evidence
-    moved: dict[str, Evidence] = {}
+    moved_evidence: dict[str, Evidence] = {}
 
-    def kept(data: Any, steps: Steps, place: Steps) -> Any:
+    def remaining(data: Any, steps: Steps, place: Steps) -> Any:
         if isinstance(data, dict):
-            return {name: kept(inside, (*steps, name), (*place, name)) for name, inside in data.items()}
+            return {name: remaining(inside, (*steps, name), (*place, name)) for name, inside in data.items()}
         if isinstance(data, list):
-            gone = {one for one in removed if one[:-1] == steps and output_type.is_item(one)}
-            left = [index for index in range(len(data)) if (*steps, index) not in gone]
-            return [kept(data[index], (*steps, index), (*place, position)) for position, index in enumerate(left)]
-        if (known := evidence.get(steps_to_path(steps))) is not None:
-            absent = replace(known, span=None, match="absent", page=None) if steps in removed else known
-            moved[steps_to_path(place)] = absent
+            removed_items = {
+                item_place for item_place in removed if item_place[:-1] == steps and output_type.is_item(item_place)
+            }
+            remaining_indices = [index for index in range(len(data)) if (*steps, index) not in removed_items]
+            return [
+                remaining(data[index], (*steps, index), (*place, position))
+                for position, index in enumerate(remaining_indices)
+            ]
+        if (own_evidence := evidence.get(steps_to_path(steps))) is not None:
+            evidence_of_null = (
+                replace(own_evidence, span=None, match="absent", page=None) if steps in removed else own_evidence
+            )
+            moved_evidence[steps_to_path(place)] = evidence_of_null
         return None if steps in removed else data
 
-    return output_type.from_data(kept(data, (), ())), moved
+    return output_type.from_data(remaining(data, (), ())), moved_evidence
 
 
 MIN_VALUES = 20

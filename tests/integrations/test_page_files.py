@@ -25,7 +25,7 @@ from structured.integrations import ocr
 from structured.integrations.ocr import Line, laid_out
 from structured.integrations.page_files import _on_white
 from structured.models import ScriptedModel
-from structured.results.evidence import Box, Layout
+from structured.results.evidence import Box, PageLayout
 
 PIL = pytest.importorskip("PIL.Image", reason="The extra ocr has Pillow.")
 
@@ -111,7 +111,7 @@ def test_a_span_has_a_box_for_each_line_of_its_words(sizes: list[int], data: st.
         start += size + 1
     first, last = sorted((data.draw(st.integers(0, start)), data.draw(st.integers(0, start))))
     touched = [box for begin, end, box in words if begin < last and first < end]
-    boxes = Layout(words, "").boxes((first, last))
+    boxes = PageLayout(words, "").boxes((first, last))
     assert [box.top for box in boxes] == sorted({box.top for box in touched})
     for box in touched:
         assert any(one.around(box) == one for one in boxes)

@@ -21,7 +21,7 @@ from structured.errors import ModelError, NotStatedError, SchemaError
 from structured.json_schema.document.location import GROUNDED
 from structured.models import FunctionModel, ScriptedModel
 from structured.output_types import Grounding
-from structured.output_types.grounded_values import marks
+from structured.output_types.grounded_values import grounding_marks
 from structured.output_types.resolve import resolve_type
 from structured.output_types.stated_dates import stated_dates
 from structured.output_types.stated_numbers import stated_numbers
@@ -67,9 +67,9 @@ def check(document: str, value: object, span: tuple[int, int]) -> None:
     if isinstance(value, str):
         assert value in (quoted, as_written(quoted))
     elif isinstance(value, date):
-        assert value in {one for found in stated_dates(quoted) for one in found.readings}
+        assert value in {one for found in stated_dates(quoted) for one in found.values}
     else:
-        assert Decimal(str(value)) in {one for found in stated_numbers(quoted) for one in found.readings}
+        assert Decimal(str(value)) in {one for found in stated_numbers(quoted) for one in found.values}
 
 
 @settings(max_examples=examples(150))
@@ -342,9 +342,9 @@ def test_data_is_no_mark(keyword: str) -> None:
     """A value that looks like a mark makes no type depend on the document."""
     value: Any = {GROUNDED: "words"}
     schema = {"properties": {"a": {"type": "object", keyword: [value] if keyword == "examples" else value}}}
-    assert not list(marks(schema))
+    assert not list(grounding_marks(schema))
     schema["properties"]["b"] = {"type": "string", GROUNDED: "words"}
-    assert list(marks(schema)) == ["words"]
+    assert list(grounding_marks(schema)) == ["words"]
 
 
 def test_keys_of_dictionaries_cannot_be_grounded() -> None:

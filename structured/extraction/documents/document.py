@@ -11,7 +11,7 @@ from structured.errors import OptionWarning, PromptError
 from structured.errors.calling_line import warn
 from structured.errors.values import shown
 from structured.extraction.prompts import TextOrChat, is_message
-from structured.results.evidence import Layout
+from structured.results.evidence import PageLayout
 
 _LOOKED_AT = 100
 """Texts of a list that are looked at, as to whether they are names of files."""
@@ -38,7 +38,7 @@ class Document:
     id: str = ""
     metadata: Mapping[str, Any] = field(default_factory=dict)
     pages: Sequence[int] = ()
-    layout: Layout | None = field(default=None, repr=False, compare=False)
+    layout: PageLayout | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.id, str):

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple, Self
 
 from structured.errors import PromptError
-from structured.results.evidence import Layout
+from structured.results.evidence import PageLayout
 
 BETWEEN_PAGES = "\n\n"
 
@@ -21,7 +21,7 @@ class Content(NamedTuple):
 
     text: str
     pages: tuple[int, ...] = ()
-    layout: Layout | None = None
+    layout: PageLayout | None = None
 
     @classmethod
     def of_pages(cls, texts: Iterable[str]) -> Self:
