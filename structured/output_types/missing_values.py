@@ -21,13 +21,14 @@ from pydantic import ValidationError
 
 from structured.errors.recursion import deep
 from structured.json_schema.document.equality import identity
-from structured.json_schema.document.location import ANNOTATIONS, NOT_STATED, Compilation, Identity, Schema, Subschema
+from structured.json_schema.document.location import NOT_STATED, Compilation, Identity, Schema, Subschema
 from structured.json_schema.document.references import follow
 from structured.json_schema.nullable import any_branch, can_be_null, types_of
 from structured.output_types.annotations import Annotation
 from structured.output_types.json_output import JsonOutput
 from structured.output_types.paths import FieldSelection, Steps, has_member, steps_to_path
 from structured.output_types.schema_parts import (
+    NON_ASSERTING_KEYWORDS,
     discriminator_properties,
     edited_at,
     listed_schemas,
@@ -52,7 +53,6 @@ _PRESENCE_SENSITIVE_KEYWORDS = frozenset(
 """Keywords that may judge a value by whether a property is there."""
 
 _IN_PLACE_APPLICATORS = ("$ref", "allOf", "anyOf")
-_NON_ASSERTING_KEYWORDS = ANNOTATIONS | {"$anchor", "$defs", "$id", "$schema", "definitions", "id", "type"}
 _INNER_POINTERS = ("/properties/", "/items")
 """The parts of a `$ref` that leads inside a definition: nullable, that would move below `anyOf`, and break it."""
 
@@ -158,7 +158,7 @@ def _may_judge_presence(schema: Schema) -> bool:
     """Tell whether a schema may judge a value by whether a property is there, beside by `required`."""
     applicators = [keyword for keyword in _IN_PLACE_APPLICATORS if keyword in schema]
     is_combined = bool(applicators) and (
-        len(schema.keys() - _NON_ASSERTING_KEYWORDS) > 1 or len(schema.get("allOf", [])) > 1
+        len(schema.keys() - NON_ASSERTING_KEYWORDS) > 1 or len(schema.get("allOf", [])) > 1
     )
     return is_combined or not _PRESENCE_SENSITIVE_KEYWORDS.isdisjoint(schema)
 

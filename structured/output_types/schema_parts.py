@@ -17,6 +17,9 @@ from structured.json_schema.keyword_types import type_of
 from structured.json_schema.nullable import types_of
 from structured.output_types.paths import Steps, branch_path, entry_path, labelled_branches, member_path
 
+NON_ASSERTING_KEYWORDS = ANNOTATIONS | {"$anchor", "$defs", "$id", "$schema", "definitions", "id", "type"}
+"""Keywords that restrict no value beside its type."""
+
 
 def list_at(schema: Schema, keyword: str) -> list[Any]:
     """Return the list that a keyword has; an empty one if it has none."""
