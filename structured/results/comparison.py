@@ -6,7 +6,7 @@ as many values as possible are right. A tuple has an order.
 """
 
 import unicodedata
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
@@ -126,59 +126,82 @@ def _best_matching(ours: Sequence[Item], theirs: Sequence[Item]) -> list[tuple[i
     least as much in common as a–y and x–b.
     """
     unmatched_by_text: dict[str, list[int]] = defaultdict(list)
-    for our_index in reversed(range(len(theirs))):
-        if theirs[our_index].values and not theirs[our_index].lists:
-            unmatched_by_text[theirs[our_index].text].append(our_index)
+    for their_index in reversed(range(len(theirs))):
+        if theirs[their_index].values and not theirs[their_index].lists:
+            unmatched_by_text[theirs[their_index].text].append(their_index)
     equal_pairs = [
         (our_index, unmatched_by_text[item.text].pop())
         for our_index, item in enumerate(ours)
         if unmatched_by_text.get(item.text)
     ]
-    our_matched, their_matched = (
-        {our_index for our_index, _ in equal_pairs},
-        {their_index for _, their_index in equal_pairs},
-    )
-    our_rest = [our_index for our_index in range(len(ours)) if our_index not in our_matched]
-    their_rest = [our_index for our_index in range(len(theirs)) if our_index not in their_matched]
+    our_rest = sorted({*range(len(ours))} - {our_index for our_index, _ in equal_pairs})
+    their_rest = sorted({*range(len(theirs))} - {their_index for _, their_index in equal_pairs})
     if not our_rest or not their_rest:
         return equal_pairs
-    weights = _shared_value_counts(
-        [ours[our_index] for our_index in our_rest], [theirs[our_index] for our_index in their_rest]
-    )
-    return [
-        *equal_pairs,
-        *((our_rest[our_index], their_rest[their_index]) for our_index, their_index in best_assignment(weights)),
-    ]
+    rows = _shared_value_counts([ours[index] for index in our_rest], [theirs[index] for index in their_rest])
+    assignment = best_assignment(_counts_to_weights(rows, len(their_rest)))
+    return [*equal_pairs, *((our_rest[row], their_rest[column]) for row, column in assignment)]
 
 
-def _shared_value_counts(ours: Sequence[Item], theirs: Sequence[Item]) -> NDArray[np.float64]:
-    """Return how many values each of our items has in common with each of theirs."""
-    weights = np.zeros((len(ours), len(theirs)))
-    items_by_value: dict[tuple[Steps, str], list[int]] = defaultdict(list)
+def _shared_value_counts(ours: Sequence[Item], theirs: Sequence[Item]) -> list[Counter[int]]:
+    """Return for each of our items how many values it has in common with each of theirs, by the index of that."""
+    indices_by_value: dict[tuple[Steps, str], list[int]] = defaultdict(list)
     for their_index, item in enumerate(theirs):
         for value in item.values:
-            items_by_value[value].append(their_index)
-    for our_index, item in enumerate(ours):
-        for value in item.values & items_by_value.keys():
-            weights[our_index, items_by_value[value]] += 1
-        for steps in item.lists:
-            for their_index, their_item in enumerate(theirs):
-                weights[our_index, their_index] += _count_shared_values(
-                    item.lists[steps], their_item.lists.get(steps, ())
-                )
+            indices_by_value[value].append(their_index)
+    rows = []
+    for item in ours:
+        row = Counter(their_index for value in item.values for their_index in indices_by_value.get(value, ()))
+        for steps, items in item.lists.items():
+            for their_index, partner in enumerate(theirs):
+                if steps in partner.lists and (count := _count_shared_values(items, partner.lists[steps])):
+                    row[their_index] += count
+        rows.append(row)
+    return rows
+
+
+def _counts_to_weights(rows: Sequence[Counter[int]], columns: int) -> NDArray[np.float64]:
+    weights = np.zeros((len(rows), columns))
+    for row, counts in enumerate(rows):
+        weights[row, [*counts]] = [*counts.values()]
     return weights
 
 
 def _count_shared_values(ours: Sequence[Item], theirs: Sequence[Item]) -> int:
-    """Return how many values two lists have in common."""
+    """Return the most values that two lists can have in common, whatever items are matched; those of a key only.
+
+    It is asked for each two items that hold lists, most of which are short.
+    """
     shared_count = 0
-    for our_index, their_index in match_items(ours, theirs):
-        item, partner = ours[our_index], theirs[their_index]
-        inner_count = sum(
-            _count_shared_values(items, partner.lists.get(steps, ())) for steps, items in item.lists.items()
-        )
-        shared_count += len(item.values & partner.values) + inner_count
+    for key in {item.key for item in ours if item.key is not None}:
+        partners = [item for item in theirs if item.key == key]
+        rows = [*filter(None, _shared_value_counts([item for item in ours if item.key == key], partners))]
+        if len(partners) <= MAX_ENUMERATED:
+            shared_count += _greatest_sum(rows)
+        else:
+            weights = _counts_to_weights(rows, len(partners))
+            shared_count += int(sum(weights[pair] for pair in best_assignment(weights)))
     return shared_count
+
+
+MAX_ENUMERATED = 6
+"""The most columns of which all sets are visited for a sum; of more, the pairs are searched for."""
+
+
+def _greatest_sum(rows: Sequence[Counter[int]]) -> int:
+    """Return the greatest sum of counts, at most one of each row and of each column.
+
+    >>> _greatest_sum([Counter({0: 2, 1: 3}), Counter({1: 2})])
+    4
+    """
+    sums = {frozenset[int](): 0}  # by the columns that are taken
+    for row in rows:
+        for taken, total in [*sums.items()]:
+            for column, shared in row.items():
+                if column not in taken:
+                    extended = taken | {column}
+                    sums[extended] = max(sums.get(extended, 0), total + shared)
+    return max(sums.values())
 
 
 Outcome = Literal["right", "absent", "wrong", "missing", "invented"]
