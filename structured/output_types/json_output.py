@@ -4,6 +4,7 @@ import json
 import re
 from abc import abstractmethod
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property
@@ -12,8 +13,9 @@ from types import MappingProxyType
 from typing import Any, Self, TypeVar, get_args
 
 from structured.automata import RegularAutomaton
-from structured.errors import NotStatedError, UnsatisfiableError
+from structured.errors import NotStatedError, StructuredWarning, UnsatisfiableError
 from structured.errors.arguments import check_fields, one_of, says_its_arguments
+from structured.errors.calling_line import warn
 from structured.json_schema.document.location import (
     SUPPORTED,
     UNSATISFIABLE,
@@ -33,7 +35,14 @@ from structured.output_types.description import date_layouts, describe
 from structured.output_types.grounded_values import grounding_marks, with_everything_grounded, with_grounding
 from structured.output_types.output_type import Basis, Description, OutputType
 from structured.output_types.paths import FieldSelection, Steps
-from structured.output_types.schema_parts import flattened, must_be_stated, parts_at
+from structured.output_types.schema_parts import (
+    flattened,
+    has_fields,
+    must_be_stated,
+    object_schemas,
+    parts_at,
+    reachable_schemas,
+)
 from structured.regex import Pattern, alternation, concat, literal
 
 T = TypeVar("T")
@@ -161,10 +170,28 @@ class JsonOutput(OutputType[T]):
         """
         if document is None or not self.depends_on_document:
             return RegularAutomaton(self.pattern, foundation=foundation())
+        compilation = with_document(self.compilation(), document)
         try:
-            return RegularAutomaton(compiled(with_document(self.compilation(), document)), foundation=foundation())
+            pattern = compiled(compilation)
         except UnsatisfiableError as error:  # the type is satisfiable, so the document is what lacks
             raise NotStatedError(error.problem.removeprefix(UNSATISFIABLE), schema_path=error.schema_path) from error
+        self._warn_of_impossible_items(compilation)
+        return RegularAutomaton(pattern, foundation=foundation())
+
+    def _warn_of_impossible_items(self, compilation: Compilation) -> None:
+        """Warn of lists and dictionaries that stay empty, since no object in them has all that it requires."""
+        root = Subschema(compilation.root, Location(compilation))
+        for part in (root, *reachable_schemas(root)):
+            for item in (
+                object_schemas(part, "items", "additionalProperties") if isinstance(part.schema, Mapping) else ()
+            ):
+                if not any(map(has_fields, flattened([item]))):
+                    continue
+                try:
+                    part_to_pattern(item, compilation)
+                except UnsatisfiableError as error:
+                    if _is_possible(item):
+                        warn(_impossible_items(self.name, item, error))
 
     @property
     def digest(self) -> str:
@@ -206,6 +233,22 @@ class JsonOutput(OutputType[T]):
         separators = (",", ":") if is_compact else None
         text = json.dumps(data, ensure_ascii=False, indent=2 if is_indented else None, separators=separators)
         return _SMALL_NUMBER.sub(_without_exponent, text)
+
+
+def _is_possible(part: Subschema) -> bool:
+    """Tell whether a part of a schema has a value for some document."""
+    with suppress(UnsatisfiableError):
+        part_to_pattern(part, replace(part.location.compilation.afresh(), statements=None))
+        return True
+    return False
+
+
+def _impossible_items(name: str, item: Subschema, error: UnsatisfiableError) -> StructuredWarning:
+    problem = error.problem.removeprefix(UNSATISFIABLE)
+    return StructuredWarning(
+        f"{name} can have no object at #{item.location.pointer}: {problem} (at #{error.schema_path}). Let that be null "
+        "(None in its type) or missing (the option allow_missing), to get the rest of the object."
+    )
 
 
 _SMALL_NUMBER = re.compile(r'"(?:[^"\\]|\\.)*"|-?[0-9.]+e-[0-9]+')

@@ -16,7 +16,7 @@ from typing_extensions import get_protocol_members
 
 from structured.automata import Automaton
 from structured.automata.byte_automaton import Recogniser, with_limits_left
-from structured.errors import SchemaError, StructuredError
+from structured.errors import SchemaError, StructuredError, StructuredWarning
 from structured.errors.values import described, message
 from structured.json_schema.document.location import Subschema
 from structured.output_types.annotations import Annotation
@@ -315,7 +315,7 @@ def automaton_of(output_type: OutputType[Any], document: str | None) -> Automato
 def _call_member(output_type: OutputType[Any], member: str, run: Callable[[], T]) -> T:
     try:
         return run()
-    except StructuredError:
+    except (StructuredError, StructuredWarning):
         raise
     except Exception as error:
         raise SchemaError(

@@ -17,7 +17,7 @@ from typing_extensions import TypeAliasType
 
 from structured import Extractor, Grounded, JsonSchema, Repetition, extract, extract_batch
 from structured.automata.byte_automaton import accepts_text
-from structured.errors import ModelError, NotStatedError, SchemaError
+from structured.errors import ModelError, NotStatedError, SchemaError, StructuredWarning
 from structured.json_schema.document.location import GROUNDED
 from structured.models import FunctionModel, ScriptedModel
 from structured.output_types import Grounding
@@ -72,6 +72,7 @@ def check(document: str, value: object, span: tuple[int, int]) -> None:
         assert Decimal(str(value)) in {one for found in stated_numbers(quoted) for one in found.values}
 
 
+@pytest.mark.filterwarnings("ignore:Invoice can have no object")
 @settings(max_examples=examples(150))
 @given(DOCUMENTS, st.integers(0, 10_000), st.booleans())
 def test_every_grounded_value_stands_at_its_span(document: str, seed: int, hates: bool) -> None:
@@ -394,3 +395,23 @@ def test_equal_times_of_several_zones_are_each_stated() -> None:
     allowed = ("09:40:00+01:00", "10:40:00+02:00")
     assert all(accepts_text(automaton, f'{{"at": "2024-03-14T{time}"}}') for time in allowed)
     assert not accepts_text(automaton, '{"at": "2024-03-14T08:40:00Z"}')
+
+
+class PricedLine(BaseModel):
+    name: str
+    price: float
+
+
+class PricedLines(BaseModel):
+    lines: list[PricedLine]
+
+
+def test_objects_that_the_document_makes_impossible_are_warned_of() -> None:
+    """Where it states none of what each of them requires, their list can only be empty."""
+    document = "Ana: a chair, without a price."
+    with pytest.warns(StructuredWarning, match=r"^PricedLines can have no object at #/properties/lines/items: .*price"):
+        result = Extractor(PricedLines, model=anything(0), grounded=True).result(document)
+    assert result.value.lines == []
+    options: Any = {"grounded": True, "allow_missing": ["lines[].price"]}
+    missing = Extractor(PricedLines, model=scripted('{"lines": [{"name": "Ana", "price": null}]}'), **options)
+    assert missing.result(document).missing == ("lines[0].price",)
