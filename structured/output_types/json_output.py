@@ -195,12 +195,18 @@ class JsonOutput(OutputType[T]):
 
     @property
     def digest(self) -> str:
-        """The SHA-256 of the schema and the layout of its values."""
-        layout = [self.layout.whitespace, self.layout.optional_properties]
-        facts = json.dumps([self.schema, layout], sort_keys=True, default=repr)
+        """The SHA-256 of the schema and of the options that it is compiled with.
+
+        Types that differ in the order of their properties have different ones, since the answers have that order.
+        """
+        facts = json.dumps([self.schema, self.compilation_options()], default=repr)
         return sha256(facts.encode(errors="surrogatepass")).hexdigest()
 
     def basis(self, steps: Steps, value: Any) -> Basis:
+    def compilation_options(self) -> list[object]:
+        """Return the options of the compilation as plain data."""
+        return [self.layout.whitespace, self.layout.optional_properties]
+
         """Return how the schema lets a value of an answer arise."""
         parts = parts_at(self.root, steps)
         if must_be_stated(parts, value):

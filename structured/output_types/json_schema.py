@@ -127,6 +127,12 @@ class JsonSchemaType(JsonOutput[Any]):
         compilation = self.source.compilation(self.layout)
         return compilation if self.schema is self.source.schema else replace(compilation, root=self.schema)
 
+    def compilation_options(self) -> list[object]:
+        """Return the options, with those of the `JsonSchema`."""
+        source = self.source
+        options = [dict(source.documents), int(source.draft), source.assert_formats, source.key_order]
+        return [*super().compilation_options(), *options]
+
     def with_missing(self, missing: FieldSelection) -> MissingFieldsType[Any]:
         """Return the type in which chosen optional properties may be missing."""
         chosen = self if isinstance(missing, bool) else replace(self, schema=chosen_properties(self.root, missing))

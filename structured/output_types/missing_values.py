@@ -332,6 +332,10 @@ class MissingFieldsType(JsonOutput[ParsedAnswer[T]]):
         """Return the compilation of the schema in which fields may be null."""
         return replace(self.base_type, schema=self.schema).compilation()
 
+    def compilation_options(self) -> list[object]:
+        """Return the options of the type itself."""
+        return self.base_type.compilation_options()
+
     def parse(self, text: str) -> ParsedAnswer[T]:
         """Return the stated values of an answer, and its missing fields.
 
