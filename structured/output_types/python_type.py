@@ -1,7 +1,6 @@
 """Python types as output types: Pydantic describes them, and validates the answers."""
 
 import json
-import re
 import types
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
@@ -24,11 +23,9 @@ from structured.output_types.missing_values import Digits, MissingFieldsType, re
 from structured.output_types.output_type import OutputType
 from structured.output_types.paths import FieldSelection, Steps
 from structured.output_types.pydantic_schema import CompleteJsonSchema
-from structured.output_types.schema_parts import flattened, parts_at, reachable_schemas
+from structured.output_types.schema_parts import DECIMAL_TEXT, flattened, parts_at, reachable_schemas
 
 T = TypeVar("T")
-
-_DECIMAL_TEXT = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:E[+-][0-9]+)?")
 
 
 def _number_or_digits(digits: str) -> Any:
@@ -83,7 +80,7 @@ class PythonType(JsonOutput[T]):
             return {name: self._map_decimals(member, convert, (*steps, name)) for name, member in data.items()}
         if isinstance(data, list):
             return [self._map_decimals(item, convert, (*steps, index)) for index, item in enumerate(data)]
-        if isinstance(data, str) and _DECIMAL_TEXT.fullmatch(data):
+        if isinstance(data, str) and DECIMAL_TEXT.fullmatch(data):
             schemas = [part.schema for part in flattened(parts_at(self.root, steps))]
             other_types = [types_of(schema) for schema in schemas if DECIMAL not in schema]
             readable_types = {"integer", "number", "string"} if isinstance(data, Digits) else {"string"}

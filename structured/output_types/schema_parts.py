@@ -15,6 +15,7 @@ from structured.json_schema.document.location import ANNOTATIONS, GROUNDED, Iden
 from structured.json_schema.document.references import REFERENCES, follow, targets
 from structured.json_schema.keyword_types import type_of
 from structured.json_schema.nullable import types_of
+from structured.json_schema.numbers.number_patterns import DECIMAL
 from structured.output_types.paths import Steps, branch_path, entry_path, labelled_branches, member_path
 
 NON_ASSERTING_KEYWORDS = ANNOTATIONS | {"$anchor", "$defs", "$id", "$schema", "definitions", "id", "type"}
@@ -162,22 +163,22 @@ def remark(part: Subschema, title: str = "", seen: Iterable[Identity] = ()) -> s
 
     Parts with fields have none, since the fields have remarks of their own, nor have parts that are seen.
     """
-    descriptions = "; ".join(_remarks_on(part, lambda schema: list(filter(None, [description_of(schema)])), set(seen)))
+    descriptions = "; ".join(
+        _remarks_on(part, lambda part: list(filter(None, [description_of(part.schema)])), set(seen))
+    )
     examples = ", ".join(_remarks_on(part, _example_texts, set(seen))[:MAX_EXAMPLES])
     return "; ".join(filter(None, [": ".join(filter(None, [title, descriptions])), examples and f"e.g. {examples}"]))
 
 
 @deep
-def _remarks_on(part: Subschema, remarks_of: Callable[[Schema], list[str]], seen: set[Identity]) -> list[str]:
+def _remarks_on(part: Subschema, remarks_of: Callable[[Subschema], list[str]], seen: set[Identity]) -> list[str]:
     """Return the remarks on a value, of its schema or else of what that refers to, and those on its items."""
     if not isinstance(part.schema, Mapping) or has_fields(part) or part.identity in seen:
         return []
     seen.add(part.identity)
     options = [option for option in object_schemas(part, "anyOf", "oneOf") if option.schema != {"type": "null"}]
     same_value_parts = [*known_targets(part), *object_schemas(part, "allOf"), *(options if len(options) == 1 else [])]
-    remarks = remarks_of(part.schema) or [
-        text for other in same_value_parts for text in _remarks_on(other, remarks_of, seen)
-    ]
+    remarks = remarks_of(part) or [text for other in same_value_parts for text in _remarks_on(other, remarks_of, seen)]
     items = object_schemas(part, *_ITEM_KEYWORDS)
     return list(dict.fromkeys([*remarks, *(text for item in items for text in _remarks_on(item, remarks_of, seen))]))
 
@@ -191,11 +192,29 @@ def object_schemas(part: Subschema, *keywords: str) -> list[Subschema]:
     return [part.below(*keys) for keys in sorted(key_paths, key=lambda keys: keywords.index(str(keys[0])))]
 
 
-def _example_texts(schema: Schema) -> list[str]:
-    texts = map(
-        str if "number" in types_of(schema) else to_json_line, list_at(schema, "examples")
-    )  # decimals are texts
-    return [example for example in texts if len(example) <= 80][:MAX_EXAMPLES]  # longer ones cost more than they tell
+def _example_texts(part: Subschema) -> list[str]:
+    """Return the examples of a schema as JSON on one line each: `[1234.0, Decimal("1.50")]` → `1234`, `1.50`."""
+    is_decimal = any(DECIMAL in option.schema for option in flattened([part]))
+    examples = list_at(part.schema, "examples")
+    texts = [
+        example
+        if is_decimal and isinstance(example, str) and DECIMAL_TEXT.fullmatch(example)  # as Pydantic writes a decimal
+        else to_json_line(_as_documents_state(example))
+        for example in examples
+    ]
+    return [text for text in texts if len(text) <= 80][:MAX_EXAMPLES]  # longer ones cost more than they tell
+
+
+DECIMAL_TEXT = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:E[+-][0-9]+)?")
+"""A decimal as `str` writes it."""
+
+
+def _as_documents_state(example: Any) -> Any:
+    """Return an example with its whole floats as integers: `[1234.0]` → `[1234]`."""
+    if isinstance(example, list):
+        return list(map(_as_documents_state, example))
+    is_whole = isinstance(example, float) and example.is_integer() and abs(example) < 1e15
+    return int(example) if is_whole else example
 
 
 MAX_EXAMPLES = 3
