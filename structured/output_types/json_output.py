@@ -1,9 +1,10 @@
 """Answers that are JSON texts: the base of Python types and JSON Schemas as output types."""
 
 import json
+import math
 import re
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
@@ -34,7 +35,7 @@ from structured.output_types.annotations import Annotation
 from structured.output_types.description import date_layouts, describe
 from structured.output_types.grounded_values import grounding_marks, with_everything_grounded, with_grounding
 from structured.output_types.output_type import Basis, Description, OutputType
-from structured.output_types.paths import FieldSelection, Steps
+from structured.output_types.paths import FieldSelection, Steps, leaves
 from structured.output_types.schema_parts import (
     flattened,
     has_fields,
@@ -202,11 +203,11 @@ class JsonOutput(OutputType[T]):
         facts = json.dumps([self.schema, self.compilation_options()], default=repr)
         return sha256(facts.encode(errors="surrogatepass")).hexdigest()
 
-    def basis(self, steps: Steps, value: Any) -> Basis:
     def compilation_options(self) -> list[object]:
         """Return the options of the compilation as plain data."""
         return [self.layout.whitespace, self.layout.optional_properties]
 
+    def basis(self, steps: Steps, value: Any) -> Basis:
         """Return how the schema lets a value of an answer arise."""
         parts = parts_at(self.root, steps)
         if must_be_stated(parts, value):
@@ -238,7 +239,10 @@ class JsonOutput(OutputType[T]):
         is_compact, is_indented = (self.layout.whitespace == style for style in ("compact", "indented"))
         separators = (",", ":") if is_compact else None
         text = json.dumps(data, ensure_ascii=False, indent=2 if is_indented else None, separators=separators)
-        return _SMALL_NUMBER.sub(_without_exponent, text)
+        numbers = [value for _, value in leaves(data) if isinstance(value, int | float) and not isinstance(value, bool)]
+        if not any(isinstance(number, DecimalNumber) for number in numbers):
+            return _SMALL_NUMBER.sub(_without_exponent, text)
+        return _with_digits(text, [number for number in numbers if math.isfinite(number)])
 
 
 def _is_possible(part: Subschema) -> bool:
@@ -255,6 +259,34 @@ def _impossible_items(name: str, item: Subschema, error: UnsatisfiableError) -> 
         f"{name} can have no object at #{item.location.pointer}: {problem} (at #{error.schema_path}). Let that be null "
         "(None in its type) or missing (the option allow_missing), to get the rest of the object."
     )
+
+
+class DecimalNumber(float):
+    """A number of plain data with the digits that it was written with: `1.50`. It is equal to the double."""
+
+    __slots__ = ("digits",)
+
+    digits: str
+
+    def __new__(cls, digits: str | float) -> Self:
+        """Take the digits; a float where pickle makes it, which sets the digits afterwards."""
+        number = super().__new__(cls, digits)
+        number.digits = str(digits)
+        return number
+
+
+_STRING_OR_NUMBER = re.compile(r'"(?:[^"\\]|\\.)*"|-?[0-9][0-9.eE+-]*')
+
+
+def _with_digits(text: str, numbers: Iterable[float]) -> str:
+    """Return a JSON text in which each of its numbers that keeps its digits has them: `1.5` → `1.50`."""
+    remaining = iter(numbers)
+
+    def written(match: re.Match[str]) -> str:
+        number = None if match[0].startswith('"') else next(remaining)
+        return number.digits if isinstance(number, DecimalNumber) else _SMALL_NUMBER.sub(_without_exponent, match[0])
+
+    return _STRING_OR_NUMBER.sub(written, text)
 
 
 _SMALL_NUMBER = re.compile(r'"(?:[^"\\]|\\.)*"|-?[0-9.]+e-[0-9]+')

@@ -17,7 +17,7 @@ from structured.errors.values import shown
 from structured.json_schema.nullable import types_of
 from structured.json_schema.numbers.number_patterns import DECIMAL
 from structured.output_types.annotations import Annotation
-from structured.output_types.json_output import DEFAULT_LAYOUT, JsonLayout, JsonOutput
+from structured.output_types.json_output import DEFAULT_LAYOUT, DecimalNumber, JsonLayout, JsonOutput
 from structured.output_types.json_schema import check_document
 from structured.output_types.missing_values import Digits, MissingFieldsType, read_digits, with_missing_fields
 from structured.output_types.output_type import OutputType
@@ -29,8 +29,11 @@ T = TypeVar("T")
 
 
 def _number_or_digits(digits: str) -> Any:
+    """Return the number of a decimal, with its digits if a double has others; a text if no double is equal to it."""
     number = json.loads(digits)
-    return number if Decimal(str(number)) == Decimal(digits) else str(digits)
+    if Decimal(str(number)) != Decimal(digits):
+        return str(digits)
+    return number if str(number) == digits or "E" in digits else DecimalNumber(digits)
 
 
 USUAL_TYPES = "a BaseModel, a dataclass, a TypedDict, an Enum, a Literal, or a plain type such as list[int]"

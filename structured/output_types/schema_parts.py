@@ -64,7 +64,8 @@ def _allows_unstated(part: Subschema, value: Any, seen: set[Identity]) -> bool:
         return any(_allows_unstated(option, value, seen) for option in alternatives)
     if "enum" in schema or "const" in schema:
         return value in schema.get("enum", [schema.get("const")])
-    types = {"integer", "number"} if type(value) in (int, float) else {type_of(value)}
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    types = {"integer", "number"} if is_number else {type_of(value)}
     return not types_of(schema) or bool(types_of(schema) & types)
 
 

@@ -1,13 +1,17 @@
 """Votes: what most answers say is said, place by place, and the whole is valid or one of them."""
 
+import copy
 import json
 from collections import Counter
+from decimal import Decimal
 from typing import Any
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from pydantic import BaseModel
 
+from structured.output_types.resolve import resolve_json
 from structured.results.merging import SampledAnswer, vote
 
 SCALARS = st.one_of(st.none(), st.booleans(), st.integers(-2, 2), st.sampled_from(["", "a", "b"]), st.just(1.0))
@@ -145,3 +149,22 @@ def test_lists_are_voted_on_as_they_are() -> None:
 def test_a_vote_needs_ballots() -> None:
     with pytest.raises(ValueError, match="There are no candidates"):
         vote([], always)
+
+
+class Priced(BaseModel):
+    name: str
+    price: Decimal
+    parts: list[Decimal | None] = []
+
+
+@given(st.decimals(-999, 999, places=3), st.lists(st.none() | st.decimals(0, 9, places=2), max_size=3))
+def test_decimals_keep_the_digits_that_were_written(price: Decimal, parts: list[Decimal | None]) -> None:
+    """In votes, in what is merged, and in answers of which something is removed: all are made of plain data."""
+    values = ", ".join("null" if part is None else f"{part:f}" for part in parts)
+    texts = [f'{{"name": "{name}", "price": {price:f}, "parts": [{values}]}}' for name in ("1.5", r"2 \" 3", r"2 \" 3")]
+    output_type = resolve_json(Priced)
+    assert [output_type.from_data(output_type.to_data(text)) for text in texts] == texts
+    elected = vote([SampledAnswer(output_type.to_data(text), 0.0) for text in texts], always)
+    assert output_type.from_data(elected.data) == texts[1]
+    kept = copy.deepcopy(elected.data)
+    assert output_type.from_data(kept) == texts[1]
