@@ -30,7 +30,7 @@ from structured.results.attribution import KeptAnswer, attribute, leaf_confidenc
 from structured.results.evidence import Evidence, on_pages, without_unsupported
 from structured.results.json_text import value_spans
 from structured.results.merging import Conflicts
-from structured.results.result import EvidenceSource, Result, read_answer
+from structured.results.result import Result, ResultInputs, read_answer
 
 
 def rejected_places(rejected: Attempt) -> list[tuple[Steps, str]]:
@@ -99,7 +99,7 @@ def result_of(
         _instance=value if stated is None else stated.value,
         source="" if layout is None else layout.source,
         _missing_error=None if stated is None else stated.error,
-        _evidence_source=EvidenceSource(
+        _inputs=ResultInputs(
             task.output_type,
             answer.candidates,
             answer.kept,

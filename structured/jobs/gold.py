@@ -20,14 +20,7 @@ from structured.errors.values import message, shown
 from structured.extraction.documents.document import Document, DocumentLike, read_document
 from structured.extraction.prompts import Conversation, is_messages
 from structured.output_types.output_type import OutputType
-from structured.output_types.paths import (
-    Steps,
-    has_member,
-    leaves_and_empty_containers,
-    path_to_steps,
-    steps_to_field,
-    steps_to_path,
-)
+from structured.output_types.paths import Steps, end_values, has_member, path_to_steps, steps_to_field, steps_to_path
 from structured.output_types.schema_parts import parts_at
 from structured.results.result import Result, instance_of
 
@@ -227,7 +220,7 @@ def _check_paths(
             raise ValueError(f'{name}: "spans" has {path!r}, where the value has nothing. Correct the path.')
     if output_type is None or output_type.root is None:
         return
-    fields = {steps_to_field(steps) for value in values for steps, _ in leaves_and_empty_containers(value)}
+    fields = {steps_to_field(steps) for value in values for steps, _ in end_values(value)}
     for path, decision in reviewed.items():
         steps = path_to_steps(path)
         if decision != "rejected" and steps_to_field(steps) not in fields and not parts_at(output_type.root, steps):
@@ -256,7 +249,7 @@ def _seen(reviewed: Mapping[str, str], value: Any) -> frozenset[str]:
         decided[steps_to_field(path_to_steps(path))] += decision != "rejected"
     moved = any(decision == "rejected" and "[" in path for path, decision in reviewed.items())
     held: dict[str, list[str]] = defaultdict(list)
-    for steps, _ in leaves_and_empty_containers(value):
+    for steps, _ in end_values(value):
         held[steps_to_field(steps)].append(steps_to_path(steps))
     return frozenset(
         one

@@ -36,14 +36,7 @@ from structured.jobs.evaluation import Thresholds
 from structured.json_schema.document.location import Identity, Subschema
 from structured.json_schema.nullable import types_of
 from structured.output_types.html import html, write_page
-from structured.output_types.paths import (
-    Steps,
-    leaves_and_empty_containers,
-    member_path,
-    path_to_steps,
-    steps_to_field,
-    steps_to_path,
-)
+from structured.output_types.paths import Steps, end_values, member_path, path_to_steps, steps_to_field, steps_to_path
 from structured.output_types.python_type import python_type
 from structured.output_types.schema_parts import flattened, parts_at, parts_at_step
 from structured.output_types.stated_dates import stated_dates, stated_datetimes, stated_times
@@ -306,11 +299,7 @@ def _document(
     evidence = {**dict.fromkeys(result.missing, ABSENT), **result.evidence}
     known = {path: path_to_steps(path) for path in {**result.evidence, **evidence}}
     inner = {steps[:length] for steps in known.values() for length in range(len(steps))}
-    data = {
-        steps_to_path(steps): (steps, value)
-        for steps, value in leaves_and_empty_containers(result.data)
-        if steps not in inner
-    }
+    data = {steps_to_path(steps): (steps, value) for steps, value in end_values(result.data) if steps not in inner}
     to_utf16 = utf16_offsets(result.document)
     listed: list[dict[str, Any]] = []
     places: list[tuple[Steps, int]] = []

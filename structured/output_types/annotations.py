@@ -153,11 +153,11 @@ def fields_of(annotation: Any) -> dict[str, tuple[list[str], Any]]:
     is_record = dataclasses.is_dataclass(origin) or typing_extensions.is_typeddict(origin)
     if not isinstance(origin, type) or not (is_record or (issubclass(origin, tuple) and hasattr(origin, "_fields"))):
         return {}
-    arguments_by_parameter = dict(zip(getattr(origin, "__parameters__", ()), get_args(annotation), strict=False))
+    type_arguments = dict(zip(getattr(origin, "__parameters__", ()), get_args(annotation), strict=False))
     hints = _hints(origin)
     names = [field.name for field in dataclasses.fields(origin)] if dataclasses.is_dataclass(origin) else hints
     return {
-        name: (_names_in_text(name, hints.get(name)), _with_arguments(hints.get(name, Any), arguments_by_parameter))
+        name: (_names_in_text(name, hints.get(name)), _specialised(hints.get(name, Any), type_arguments))
         for name in names
     }
 
@@ -175,16 +175,14 @@ def alias_target(alias: Any) -> Any:
     origin = get_origin(alias)
     if origin is None:
         return alias.__value__
-    return _with_arguments(origin.__value__, dict(zip(origin.__type_params__, get_args(alias), strict=False)))
+    return _specialised(origin.__value__, dict(zip(origin.__type_params__, get_args(alias), strict=False)))
 
 
-def _with_arguments(annotation: Any, arguments_by_parameter: Mapping[Any, Any]) -> Any:
+def _specialised(annotation: Any, type_arguments: Mapping[Any, Any]) -> Any:
     parameters = getattr(annotation, "__parameters__", ())
-    if not arguments_by_parameter or isinstance(annotation, type) or not parameters:
-        return (
-            arguments_by_parameter.get(annotation, annotation) if isinstance(annotation, typing.TypeVar) else annotation
-        )
-    return annotation[tuple(arguments_by_parameter.get(parameter, parameter) for parameter in parameters)]
+    if not type_arguments or isinstance(annotation, type) or not parameters:
+        return type_arguments.get(annotation, annotation) if isinstance(annotation, typing.TypeVar) else annotation
+    return annotation[tuple(type_arguments.get(parameter, parameter) for parameter in parameters)]
 
 
 def _hints(annotated: Any) -> dict[str, Any]:

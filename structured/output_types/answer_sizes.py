@@ -40,19 +40,17 @@ def most_bytes(pattern: Pattern) -> int | None:
 
 
 @deep
-def _longest_bytes(node: Pattern, sizes_by_node: dict[int, int | None]) -> int | None:
-    """Return the bytes of the longest text of a node; `sizes_by_node` has those of the nodes visited, by identity."""
-    if id(node) not in sizes_by_node:
-        sizes_by_node[id(node)] = None  # if it contains itself, it is asked for before it is known
-        part_sizes = [_longest_bytes(part, sizes_by_node) for part in parts_of(node)]
-        finite_sizes = [size for size in part_sizes if size is not None]
-        sizes_by_node[id(node)] = (
-            _longest_bytes_of_node(node, finite_sizes) if len(finite_sizes) == len(part_sizes) else None
-        )
-    return sizes_by_node[id(node)]
+def _longest_bytes(node: Pattern, sizes: dict[int, int | None]) -> int | None:
+    """Return the bytes of the longest text of a node; `sizes` has those of the nodes visited, by identity."""
+    if id(node) not in sizes:
+        sizes[id(node)] = None  # if it contains itself, it is asked for before it is known
+        part_sizes = [_longest_bytes(part, sizes) for part in parts_of(node)]
+        limits = [size for size in part_sizes if size is not None]
+        sizes[id(node)] = _longest_of_node(node, limits) if len(limits) == len(part_sizes) else None
+    return sizes[id(node)]
 
 
-def _longest_bytes_of_node(node: Pattern, part_sizes: list[int]) -> int | None:
+def _longest_of_node(node: Pattern, part_sizes: list[int]) -> int | None:
     """Return the bytes of the longest text of a node by those of its parts."""
     match node:
         case Literal(text):
@@ -94,21 +92,18 @@ def inspect_texts(automaton: Automaton, how_to_limit: str = "") -> tuple[Cost, A
 
     `how_to_limit` is what their type says of that.
     """
-    all_arcs, start = _arcs_by_state(automaton), automaton.start
-    visited_states = {start: _arcs_of_state(automaton, start)} if all_arcs is None else all_arcs
-    lengths = longest_paths(
-        {state: {target for _, target in state_arcs} for state, state_arcs in (all_arcs or {}).items()}
-    )
+    arcs, start = _arcs_by_state(automaton), automaton.start
+    states = {start: _arcs_of_state(automaton, start)} if arcs is None else arcs
+    lengths = longest_paths({state: {target for _, target in own_arcs} for state, own_arcs in (arcs or {}).items()})
     shortest, longest = int(automaton.distances[start]), lengths.get(start)
-    is_limited = None if all_arcs is None else longest is not None
-    count = None if longest is None or longest > MAX_COUNTED_BYTES else _count(automaton, visited_states, lengths)
-    longest_shown = (
-        _longest_text(start, visited_states, lengths) if longest is not None and longest <= MAX_SHOWN_BYTES else None
-    )
-    shortest_shown = shortest_text(automaton, start).decode() if shortest <= MAX_SHOWN_BYTES else None
-    cost = Cost(len(visited_states), shortest, longest)
-    answers = Answers(count, is_limited, shortest_shown, longest_shown)
-    return cost, answers, tuple(_hazards(automaton, visited_states, how_to_limit, is_limited=is_limited))
+    is_limited = None if arcs is None else longest is not None
+    count = None if longest is None or longest > MAX_COUNTED_BYTES else _count(automaton, states, lengths)
+    is_long = longest is None or longest > MAX_SHOWN_BYTES
+    longest_example = None if is_long else _longest_text(start, states, lengths)
+    shortest_example = shortest_text(automaton, start).decode() if shortest <= MAX_SHOWN_BYTES else None
+    cost = Cost(len(states), shortest, longest)
+    answers = Answers(count, is_limited, shortest_example, longest_example)
+    return cost, answers, tuple(_hazards(automaton, states, how_to_limit, is_limited=is_limited))
 
 
 def _arcs_of_state(automaton: Automaton, state: int) -> _Arcs:

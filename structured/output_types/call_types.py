@@ -39,15 +39,13 @@ TASK_IN_PARALLEL = (
 class _CallType(JsonOutput[Any]):
     """Calls of functions or tools; a base class beside it says how their arguments are read and validated."""
 
-    functions_by_name: Mapping[str, Callable[..., Any]] = field(kw_only=True)
+    callables: Mapping[str, Callable[..., Any]] = field(kw_only=True)
     """The functions that may be called, by their names."""
     parallel: bool = field(kw_only=True)
     """Whether an answer is a list of calls."""
 
     def __repr__(self) -> str:
-        names = [
-            f"<tool {name}>" if isinstance(choice, Tool) else name for name, choice in self.functions_by_name.items()
-        ]
+        names = [f"<tool {name}>" if isinstance(choice, Tool) else name for name, choice in self.callables.items()]
         return f"functions({', '.join([*names, *(['parallel=True'] if self.parallel else [])])})"
 
     def compilation(self) -> Compilation:
@@ -58,8 +56,8 @@ class _CallType(JsonOutput[Any]):
     def check(self) -> None:
         """Raise SchemaError where a rule is not supported, also in one function alone: a union would leave it out."""
         super().check()
-        if len(self.functions_by_name) > 1:
-            for choice in self.functions_by_name.values():
+        if len(self.callables) > 1:
+            for choice in self.callables.values():
                 call_type([choice]).check()
 
     def parse(self, text: str) -> Any:
@@ -79,7 +77,7 @@ class _CallType(JsonOutput[Any]):
     def _parse_calls(self, text: str) -> list[Call[Any]]:
         data: Any = super().parse(text)  # type: ignore[safe-super]  # of the class beside it
         calls = data if self.parallel else [data]
-        return [Call(self.functions_by_name[call[NAME]], call[ARGUMENTS]) for call in calls]
+        return [Call(self.callables[call[NAME]], call[ARGUMENTS]) for call in calls]
 
     def calls_data(self, value: Any) -> Any:
         """Return calls as plain JSON data."""
@@ -90,8 +88,8 @@ class _CallType(JsonOutput[Any]):
     def _call_to_data(self, call: Any) -> Any:
         if not isinstance(call, Call):
             return call
-        if call.name not in self.functions_by_name:
-            raise ValueError(f"{call.name} is none of the functions: {', '.join(self.functions_by_name)}")
+        if call.name not in self.callables:
+            raise ValueError(f"{call.name} is none of the functions: {', '.join(self.callables)}")
         return call.to_data()
 
     def describe(self) -> Description:
@@ -100,7 +98,7 @@ class _CallType(JsonOutput[Any]):
         return type_description(describe(self.root), date_layouts(self.root), task=task)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restored, (tuple(self.functions_by_name.values()), self.parallel, self.layout, self.schema)
+        return _restored, (tuple(self.callables.values()), self.parallel, self.layout, self.schema)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -174,7 +172,7 @@ def call_type(choices: Sequence[Any], *, parallel: bool = False) -> FunctionType
 
 def _tool_type(tools: list[Tool], parallel: bool) -> ToolType:
     """Return the type of calls of tools; the parameters of each are a document of their own, with their references."""
-    functions_by_name = _index_by_name([(tool.name, tool) for tool in tools])
+    callables = _index_by_name([(tool.name, tool) for tool in tools])
     documents = {f"tool:{position}": dict(tool.parameters) for position, tool in enumerate(tools)}
     branches: list[Schema] = [
         {
@@ -188,31 +186,30 @@ def _tool_type(tools: list[Tool], parallel: bool) -> ToolType:
     ]
     call_schema: Schema = branches[0] if len(branches) == 1 else {"anyOf": branches}
     schema = {"type": "array", "items": call_schema} if parallel else call_schema
-    source = JsonSchema(schema, documents=documents, name=_type_name(functions_by_name, parallel))
+    source = JsonSchema(schema, documents=documents, name=_type_name(callables, parallel))
     assert not isinstance(source.schema, str), "it is read when it is made"
-    return ToolType(source.name, source.schema, source=source, functions_by_name=functions_by_name, parallel=parallel)
+    return ToolType(source.name, source.schema, source=source, callables=callables, parallel=parallel)
 
 
 def _function_type(functions: list[Any], parallel: bool) -> FunctionType:
     for function in functions:
         _check_function(function)
     signatures = [signature_of(function) for function in functions]
-    functions_by_name = _index_by_name(
-        [(signature.name, function) for signature, function in zip(signatures, functions, strict=True)]
-    )
-    call_annotation: Any = Union[tuple(signature.call for signature in signatures)]  # noqa: UP007  of as many as there are
+    names = [signature.name for signature in signatures]
+    callables = _index_by_name(list(zip(names, functions, strict=True)))
+    call: Any = Union[tuple(signature.call for signature in signatures)]  # noqa: UP007  of as many as there are
     try:
-        call_output = python_type(list[call_annotation] if parallel else call_annotation)
+        call_output = python_type(list[call] if parallel else call)
     except SchemaError:
         for signature in signatures:
             _check_parameters(signature)
         raise
     return FunctionType(
-        _type_name(functions_by_name, parallel),
+        _type_name(callables, parallel),
         call_output.schema,
         adapter=call_output.adapter,
         annotation=call_output.annotation,
-        functions_by_name=functions_by_name,
+        callables=callables,
         parallel=parallel,
     )
 
@@ -252,7 +249,7 @@ def _index_by_name(pairs: list[tuple[str, Callable[..., Any]]]) -> dict[str, Cal
     return dict(pairs)
 
 
-def _type_name(functions_by_name: Mapping[str, object], parallel: bool) -> str:
+def _type_name(callables: Mapping[str, object], parallel: bool) -> str:
     """Return the name of the type in messages: `book | weather`, or the list of those."""
-    name = " | ".join(functions_by_name)
+    name = " | ".join(callables)
     return f"list[{name}]" if parallel else name

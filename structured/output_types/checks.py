@@ -151,9 +151,8 @@ def _members(annotation: Any, value: Any, steps: Steps) -> Iterator[tuple[Any, A
             yield from zip(arguments, (key, member), (place, place), strict=False)
     elif isinstance(value, Collection) and not isinstance(value, str | bytes) and arguments:
         is_fixed = get_origin(annotation) is tuple and ... not in arguments
-        for index, (member_type, item) in enumerate(
-            zip(arguments if is_fixed else repeat(arguments[0]), value, strict=False)
-        ):
+        types = arguments if is_fixed else repeat(arguments[0])
+        for index, (member_type, item) in enumerate(zip(types, value, strict=False)):
             yield member_type, item, steps if isinstance(value, AbstractSet) else (*steps, index)
 
 
@@ -166,11 +165,7 @@ def _branch(union: Any, value: Any) -> Any:
         return options[_branch_number_adapter(union).validate_python(value)]
     except Exception:  # noqa: BLE001  validators are the user's own code, and may refuse what they made
         classes = [getattr(option, "__origin__", option) for option in options]
-        positions = (
-            place
-            for place, option_class in enumerate(classes)
-            if isinstance(option_class, type) and isinstance(value, option_class)
-        )
+        positions = (place for place, cls in enumerate(classes) if isinstance(cls, type) and isinstance(value, cls))
         return options[next(positions, 0)]
 
 

@@ -150,10 +150,8 @@ def _check(options: Mapping[str, Any], texts: list[Any]) -> None:
         if not isinstance(text, str):
             raise SchemaError(f"The choice {described(text)} is no text", remedy="Let the keys be texts.")
     if len(options) < len(texts):
-        repeated_text = next(text for text, count in Counter(cast("list[str]", texts)).items() if count > 1)
-        raise SchemaError(
-            f"The choice {repeated_text!r} appears twice", remedy="Leave one out, or give each its own text."
-        )
+        repeated = next(text for text, count in Counter(cast("list[str]", texts)).items() if count > 1)
+        raise SchemaError(f"The choice {repeated!r} appears twice", remedy="Leave one out, or give each its own text.")
     try:
         "".join(options).encode()
     except UnicodeEncodeError as error:

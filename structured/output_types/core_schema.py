@@ -120,8 +120,8 @@ _HASHABLE_KINDS = frozenset(
         *("int", "literal", "multi-host-url", "none", "str", "time", "timedelta", "url", "uuid", "frozenset"),
     }
 )
-_DECODED_LENGTH_KEYWORDS = "decoded_min_length", "decoded_max_length"
-_LENGTH_KEYWORDS = {
+_DECODED_LENGTHS = "decoded_min_length", "decoded_max_length"
+_LENGTHS = {
     "bytes": ("min_length", "max_length"),
     "str": ("minLength", "maxLength"),
     **dict.fromkeys(("frozenset", "generator", "list", "set", "tuple"), ("minItems", "maxItems")),
@@ -206,13 +206,10 @@ def length_keywords(schema: CoreSchema, json_schema: Mapping[str, Any]) -> tuple
         function = schema["function"]["function"] if schema["type"].startswith("function") else None
         plain = function.func if isinstance(function, partial) else function
         if function is not None and _qualified_name(plain) in _LENGTH_CHANGING_FUNCTIONS:
-            return _DECODED_LENGTH_KEYWORDS if is_decoder(function) else None
+            return _DECODED_LENGTHS if is_decoder(function) else None
         schema = schema[_WRAPPERS[schema["type"]]]
-    return (
-        _DECODED_LENGTH_KEYWORDS
-        if schema["type"] == "bytes" and "val_json_bytes" in json_schema
-        else _LENGTH_KEYWORDS.get(schema["type"])
-    )
+    is_decoded = schema["type"] == "bytes" and "val_json_bytes" in json_schema
+    return _DECODED_LENGTHS if is_decoded else _LENGTHS.get(schema["type"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,11 +238,9 @@ class InputNames:
             paths.append([name])
         first_names = [str(path[0]) for path in paths]
         name_positions = [position for position, path in enumerate(paths) if len(path) == 1]
-        text_position = next(
-            (position for position in name_positions if first_names[position] not in taken_names),
-            name_positions[0] if name_positions else 0,
-        )
-        return cls(first_names[text_position], frozenset(first_names[:text_position]), frozenset(first_names))
+        free = [position for position in name_positions if first_names[position] not in taken_names]
+        chosen = next(iter([*free, *name_positions]), 0)
+        return cls(first_names[chosen], frozenset(first_names[:chosen]), frozenset(first_names))
 
 
 def _alias_paths(alias: Any) -> list[list[Any]]:

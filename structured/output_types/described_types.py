@@ -79,13 +79,8 @@ def type_to_data(output_type: OutputType[Any]) -> dict[str, Any]:
             return {"choice": list(output_type.options)}
         case Grammar() if not output_type.has_external_inputs:
             language, text = "GBNF" if is_gbnf(output_type) else "Lark", output_type.describe().text
-            description_member = {} if text == output_type.grammar.strip() else {"description": text}
-            return {
-                "grammar": output_type.grammar,
-                "start": output_type.start,
-                "language": language,
-                **description_member,
-            }
+            description = {} if text == output_type.grammar.strip() else {"description": text}
+            return {"grammar": output_type.grammar, "start": output_type.start, "language": language, **description}
     constraint_of(output_type)  # which says what is wrong
     raise SchemaError(f"{output_type.name} cannot be sent", remedy="Write it as a Regex or a Grammar.")
 

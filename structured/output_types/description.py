@@ -67,9 +67,9 @@ def date_layouts(root: Subschema) -> dict[str, str]:
         name = part.schema.get("format") if isinstance(part.schema, Mapping) else None
         if isinstance(name, str) and name in _DATE_LAYOUTS:
             zones.setdefault(name, []).append(_has_zone(part, name))
-    kinds_there = [name for name in _DATE_LAYOUTS if name in zones]
+    present = [name for name in _DATE_LAYOUTS if name in zones]
     return {
-        _FORMAT_NAMES.get(name, name): f"{_DATE_LAYOUTS[name]}{'Z' if all(zones[name]) else ''}" for name in kinds_there
+        _FORMAT_NAMES.get(name, name): f"{_DATE_LAYOUTS[name]}{'Z' if all(zones[name]) else ''}" for name in present
     }
 
 
@@ -121,10 +121,9 @@ class _TypeDescriber:
 
     def describe_root(self, root: Subschema) -> str:
         """Return the description of a schema, and below it what the names in it mean."""
-        first = self.name_for_reference(root) if self.contains_itself(root) else self.describe(root)
-        definitions = (
-            f"{self.names[part.identity]} = {self.describe(part)}" for part in self.named_parts
-        )  # which grows
+        first = self.reference_to(root) if self.contains_itself(root) else self.describe(root)
+        parts = self.named_parts  # which grows
+        definitions = (f"{self.names[part.identity]} = {self.describe(part)}" for part in parts)
         return "\n".join([f"{first}{_comment_text(remark(root))}", *definitions])
 
     @deep
@@ -146,7 +145,7 @@ class _TypeDescriber:
         """Tell whether a piece has parentheses beside others; long ones have none in types, as models learned them."""
         return " | " in piece and "\n" not in piece
 
-    def name_for_reference(self, target: Subschema) -> str:
+    def reference_to(self, target: Subschema) -> str:
         """Return the name of a type, which is described afterwards."""
         if target.identity not in self.names:
             name = self.name(target)
@@ -202,7 +201,7 @@ class _TypeDescriber:
     def _describe_target(self, target: Subschema, indent: str) -> str:
         is_named = self.names_objects and isinstance(target.schema, Mapping) and "properties" in target.schema
         if is_named or self.names_everything or self.contains_itself(target):
-            return self.name_for_reference(target)
+            return self.reference_to(target)
         return self.describe(target, indent)
 
     def _describe_own_keywords(self, part: Subschema, indent: str) -> str:
@@ -242,14 +241,12 @@ class _TypeDescriber:
         keyword = "items" if isinstance(part.schema.get("items"), list) else "prefixItems"
         leading_items = listed_schemas(part, keyword)
         descriptions = [self.describe(item, indent) for item in leading_items]
-        further_keyword = "additionalItems" if keyword == "items" else "items"
+        tail_keyword = "additionalItems" if keyword == "items" else "items"
         maximum = part.schema.get("maxItems")
         has_no_further = isinstance(maximum, int) and maximum <= len(leading_items)
-        if part.schema.get(further_keyword, not leading_items) is not False and not has_no_further:
-            descriptions += [
-                self.describe(part.below(further_keyword), indent) if further_keyword in part.schema else _ANY,
-                "...",
-            ]
+        if part.schema.get(tail_keyword, not leading_items) is not False and not has_no_further:
+            tail = self.describe(part.below(tail_keyword), indent) if tail_keyword in part.schema else _ANY
+            descriptions += [tail, "..."]
         return ", ".join(descriptions)
 
     def _contains_rules(self, _part: Subschema, _indent: str) -> Iterable[str]:
@@ -300,7 +297,7 @@ class _CompactDescriber(_TypeDescriber):
         super().__init__(names_everything=True)
         self._repeated_parts = repeated_schemas(root)
         self._descriptions: dict[Identity, str] = {}
-        self._parts_in_progress: set[Identity] = set()
+        self._ancestors: set[Identity] = set()
 
     def describe_root(self, root: Subschema) -> str:
         """Return the description of a schema, and below it what the names in it mean, with what is said of them."""
@@ -308,9 +305,7 @@ class _CompactDescriber(_TypeDescriber):
         lines = [f"{description}{_comment_text(remark(root, seen=self.names))}"]
         for part in self.named_parts:
             name = self.names[part.identity]
-            lines.append(
-                f"{name} = {self._descriptions[part.identity]}{_comment_text(self._remark_on_name(part, name))}"
-            )
+            lines.append(f"{name} = {self._descriptions[part.identity]}{_comment_text(self._remark_at(part, name))}")
         return "\n".join(lines)
 
     @deep
@@ -318,11 +313,11 @@ class _CompactDescriber(_TypeDescriber):
         """Return the name of a schema if it has one, or else its description."""
         identity = part.identity
         if identity not in self._descriptions:
-            self._parts_in_progress.add(identity)
+            self._ancestors.add(identity)
             self._descriptions[identity] = self.describe_in_full(part)
-            self._parts_in_progress.discard(identity)  # which an equal reference inside may have done
+            self._ancestors.discard(identity)  # which an equal reference inside may have done
             if identity in self._repeated_parts and self._is_long(part):
-                self.name_for_reference(part)
+                self.reference_to(part)
         return self.names.get(identity) or self._descriptions[identity].replace("\n", f"\n{indent}")
 
     def name(self, part: Subschema) -> str:
@@ -335,7 +330,7 @@ class _CompactDescriber(_TypeDescriber):
         name = super().name(part)
         if len(name) > LONGEST_NAME and " " not in name:
             name = re.split(r"[./:]" if len(name) <= 2 * LONGEST_NAME else r"[./:_]", name)[-1] or name
-        return _capital(name) if name in _DESCRIPTION_WORDS else name
+        return _capital(name) if name in _TERMS else name
 
     def _implied_type(self, schema: Schema) -> str:
         """Return the type that is meant: `{"$ref": …, "maxLength": 3}` is about strings, too."""
@@ -350,7 +345,7 @@ class _CompactDescriber(_TypeDescriber):
     def _is_long(self, part: Subschema) -> bool:
         """Tell whether a name, used twice, is so much shorter than the description that looking it up pays."""
         name = self.name(part)
-        return len(self._descriptions[part.identity]) + len(self._remark_on_name(part, name)) > 40 + 2 * len(name)
+        return len(self._descriptions[part.identity]) + len(self._remark_at(part, name)) > 40 + 2 * len(name)
 
     def _pieces(self, part: Subschema, indent: str) -> Iterator[str]:
         yield from super()._pieces(part, indent)
@@ -387,16 +382,12 @@ class _CompactDescriber(_TypeDescriber):
                 yield f"{' and '.join(limits)} of them {self.describe(part.below('contains'), indent)}"
 
     def _describe_target(self, target: Subschema, indent: str) -> str:
-        return (
-            self.name_for_reference(target)
-            if target.identity in self._parts_in_progress
-            else self.describe(target, indent)
-        )
+        return self.reference_to(target) if target.identity in self._ancestors else self.describe(target, indent)
 
     def _remark(self, part: Subschema, title: str) -> str:
         return "" if part.identity in self.names else remark(part, title, self.names)
 
-    def _remark_on_name(self, part: Subschema, name: str) -> str:
+    def _remark_at(self, part: Subschema, name: str) -> str:
         """Return the remark on a part where its name is explained."""
         title = title_of(part)
         is_new = title != name and not is_generated_title(title, name)
@@ -429,21 +420,18 @@ def _name(part: Subschema) -> str:
     """Return the name of a schema: that of its definition, its title, or that of the property that holds it."""
     pointer = part.location.keys
     title = title_of(part)
-    keyword_and_name = list(zip(("", *pointer), pointer, strict=False))[::-1]
-    definition_names = [str(key) for keyword, key in keyword_and_name[:1] if keyword in _DEFINITIONS]
-    holder_names = [_capital(str(key)) for keyword, key in keyword_and_name if keyword in ("properties", *_DEFINITIONS)]
+    path = list(zip(("", *pointer), pointer, strict=False))[::-1]
+    definition_names = [str(key) for keyword, key in path[:1] if keyword in _DEFINITIONS]
+    holder_names = [_capital(str(key)) for keyword, key in path if keyword in ("properties", *_DEFINITIONS)]
     short_title = title if len(title) <= 60 else ""  # longer ones are sentences
-    return next(
-        filter(None, (" ".join(name.split()) for name in (*definition_names, short_title, *holder_names))), "Answer"
-    )
+    names = (" ".join(name.split()) for name in (*definition_names, short_title, *holder_names))
+    return next(filter(None, names), "Answer")
 
 
 _DEFINITIONS = ("$defs", "definitions", "schemas")
 
-_DESCRIPTION_WORDS = frozenset(
-    {"any", "array", "boolean", "if", "integer", "never", "null", "number", "object", "string", "then"}
-)
-_DESCRIPTION_WORDS |= frozenset(_FORMAT_NAMES.values())
+_TERMS = frozenset({"any", "array", "boolean", "if", "integer", "never", "null", "number", "object", "string", "then"})
+_TERMS |= frozenset(_FORMAT_NAMES.values())
 """The words of descriptions; the name of a definition that is one of them gets a capital."""
 
 _STRING_KEYWORDS = frozenset({"format", "maxLength", "minLength", "pattern"})

@@ -103,9 +103,8 @@ class Signature:
     def positional_and_named(self, arguments: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
         """Return how arguments are passed: those by position, and those by name."""
         by_name = dict(arguments)
-        by_position = [
-            by_name.pop(parameter.name) for parameter in self.parameters if parameter.name in self.by_position
-        ]
+        names = [parameter.name for parameter in self.parameters if parameter.name in self.by_position]
+        by_position = [by_name.pop(name) for name in names]
         for parameter in self.parameters:
             if parameter.kind is Parameter.VAR_POSITIONAL:
                 by_position += by_name.pop(parameter.name, ())
@@ -214,12 +213,7 @@ def _name(unwrapped: Any) -> str:
     return name
 
 
-_FIELD_CHECKS = {
-    "name": text,
-    "parameters": instance(Mapping, "a JSON Schema"),
-    "description": text,
-    "strict": or_none(flag),
-}
+_FIELDS = {"name": text, "parameters": instance(Mapping, "a JSON Schema"), "description": text, "strict": or_none(flag)}
 
 _NO_PARAMETERS: Mapping[str, Any] = {"type": "object", "properties": {}, "additionalProperties": False}
 
@@ -250,7 +244,7 @@ class Tool:
     implementation: Callable[..., Any] | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
-        check_fields(self, _FIELD_CHECKS)
+        check_fields(self, _FIELDS)
         if not self.name:
             raise SchemaError("A tool has no name to call it by", remedy='Give it one: Tool("weather", …).')
         if self.implementation is not None and not callable(self.implementation):

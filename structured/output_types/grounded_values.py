@@ -144,7 +144,7 @@ _RULES_FOR_ALL_INSIDE = frozenset(
 """Keywords by which a value may be rejected for a text in it that is removed or becomes null."""
 
 _SILENT_KEYWORDS = NON_ASSERTING_KEYWORDS | {
-    *("dependentRequired", "discriminator", "maxProperties", "minProperties", "required"),
+    *("dependentRequired", "discriminator", "maxProperties", "minProperties", "required")
 }
 """Keywords that say nothing of the values in an object or a list."""
 

@@ -93,9 +93,7 @@ class Survey:
     def hazards(self) -> tuple[Hazard, ...]:
         """Return the hazards, without those of fields that are refused, which have to be changed anyway."""
         hazards: list[Hazard] = []
-        for (kind, names), places in sorted(
-            self._hazards.items(), key=lambda hazard: _HAZARD_ORDER.index(hazard[0][0])
-        ):
+        for (kind, names), places in sorted(self._hazards.items(), key=lambda hazard: _ORDER.index(hazard[0][0])):
             problem, of_type, of_schema = HAZARDS[kind]
             remedy = (of_type if self._is_type else of_schema).format(*names[1:])
             paths = tuple(path for path, field in places.items() if not field.refusals)
@@ -151,12 +149,8 @@ class Survey:
         for keyword in ("items", "prefixItems"):
             for index, item in enumerate(listed_schemas(part, keyword)):
                 yield self._visit(item, f"{path}[{index}]", field)
-        path_by_keyword = {
-            "additionalItems": f"{path}[]",
-            "items": f"{path}[]",
-            "additionalProperties": entry_path(path),
-        }
-        for keyword, inner_path in path_by_keyword.items():
+        inner_paths = {"additionalItems": f"{path}[]", "items": f"{path}[]", "additionalProperties": entry_path(path)}
+        for keyword, inner_path in inner_paths.items():
             if isinstance(part.schema.get(keyword), Mapping):
                 yield self._visit(part.below(keyword), inner_path, field)
         if isinstance(part.schema.get("properties"), Mapping):
@@ -186,17 +180,14 @@ class Survey:
             return
         self._first_paths[pointer] = path
         for name in part.schema["properties"]:
-            property_schema = part.below("properties", name)
+            member = part.below("properties", name)
             is_optional = may_be_left_out(part, name)
             yield self._visit_field(
-                property_schema,
-                path=member_path(path, name),
-                kind=self._kind(property_schema),
-                may_be_left_out=is_optional,
+                member, path=member_path(path, name), kind=self._kind(member), may_be_left_out=is_optional
             )
 
 
-_HAZARD_ORDER = list(HAZARDS)
+_ORDER = list(HAZARDS)
 
 
 def inspect_type(output_type: object, *, layout: JsonLayout | None = None) -> "Report":

@@ -54,7 +54,7 @@ TASK = (
 )
 
 
-_LAYOUT_FIELD_CHECKS = {"whitespace": check_whitespace, "optional_properties": one_of(get_args(OptionalProperties))}
+_LAYOUT_FIELDS = {"whitespace": check_whitespace, "optional_properties": one_of(get_args(OptionalProperties))}
 
 
 @says_its_arguments
@@ -76,20 +76,16 @@ class JsonLayout:
     optional_properties: OptionalProperties = "written"
 
     def __post_init__(self) -> None:
-        check_fields(self, _LAYOUT_FIELD_CHECKS)
+        check_fields(self, _LAYOUT_FIELDS)
 
 
 DEFAULT_LAYOUT = JsonLayout()
 
 
-def type_description(
-    text: str, date_layouts: Mapping[str, str] = MappingProxyType({}), *, task: str = TASK
-) -> Description:
-    """Return the description of a type for a prompt; `date_layouts` are those of its dates and times."""
-    layout_sentence = ", ".join(f"{name}s as {layout}" for name, layout in date_layouts.items())
-    return Description(
-        "Type", text, answer="JSON", task=f"{task} Write {layout_sentence}." if layout_sentence else task
-    )
+def type_description(text: str, layouts: Mapping[str, str] = MappingProxyType({}), *, task: str = TASK) -> Description:
+    """Return the description of a type for a prompt; `layouts` are those of its dates and times."""
+    formats = ", ".join(f"{name}s as {layout}" for name, layout in layouts.items())
+    return Description("Type", text, answer="JSON", task=f"{task} Write {formats}." if formats else task)
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,10 +146,8 @@ class JsonOutput(OutputType[T]):
 
     def is_item(self, steps: Steps) -> bool:
         """Tell whether what is at a place is an item of a list in which places mean nothing, as they do in a tuple."""
-        list_schemas = [
-            part.schema for part in flattened(parts_at(self.root, steps[:-1])) if isinstance(part.schema, Mapping)
-        ]
-        return isinstance(steps[-1], int) and not any("prefixItems" in schema for schema in list_schemas)
+        lists = [part.schema for part in flattened(parts_at(self.root, steps[:-1])) if isinstance(part.schema, Mapping)]
+        return isinstance(steps[-1], int) and not any("prefixItems" in schema for schema in lists)
 
     def check(self) -> None:
         """Raise SchemaError where a rule is not supported."""
@@ -320,14 +314,12 @@ def rewriting_automaton(
     if output_type.depends_on_document:
         compilation = with_document(compilation, document)
     root = Subschema(compilation.root, Location(compilation))
-    pieces, end_of_last = [], 0
+    pieces, copied = [], 0
     for steps, (start, end) in sorted(places.items(), key=lambda place: place[1]):
         parts = [part._replace(location=part.location._replace(depth=len(steps))) for part in parts_at(root, steps)]
         if not parts:
             return None
-        pieces += [
-            literal(text[end_of_last:start]),
-            alternation(*(part_to_pattern(part, compilation) for part in parts)),
-        ]
-        end_of_last = end
-    return RegularAutomaton(concat(*pieces, literal(text[end_of_last:])), foundation=foundation())
+        patterns = [part_to_pattern(part, compilation) for part in parts]
+        pieces += [literal(text[copied:start]), alternation(*patterns)]
+        copied = end
+    return RegularAutomaton(concat(*pieces, literal(text[copied:])), foundation=foundation())

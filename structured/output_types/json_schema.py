@@ -194,14 +194,12 @@ def check_document(value: Any, what: str) -> int:
             unvisited += [(name, path, depth) for name in names]
             members = item.items() if isinstance(item, Mapping) else enumerate(item)
             unvisited += [
-                (member, (path, name), depth + 1)
-                for name, member in members
-                if not isinstance(member, _CHILDLESS_TYPES)
+                (member, (path, name), depth + 1) for name, member in members if not isinstance(member, _SCALARS)
             ]
     return deepest
 
 
-_CHILDLESS_TYPES = (int, float, type(None))
+_SCALARS = (int, float, type(None))
 
 
 def _no_json(what: str, problem: object) -> SchemaError:

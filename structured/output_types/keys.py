@@ -88,14 +88,14 @@ def check_merge_by(output_type: OutputType[Any], merge_by: Sequence[str]) -> Non
         return
     if output_type.root is None:
         raise SchemaError(f"merge_by is for types and JSON Schemas, not for {output_type.name}", remedy="Leave it out.")
-    record_fields = _record_fields(output_type.root)
+    fields = _record_fields(output_type.root)
     for path in merge_by:
-        if not any(field == path or field.endswith(f"[].{path}") for field in record_fields):
-            shown_fields = ", ".join(map(repr, record_fields[:10]))
+        if not any(field == path or field.endswith(f"[].{path}") for field in fields):
+            shown_fields = ", ".join(map(repr, fields[:10]))
             raise SchemaError(
                 f"merge_by names {path!r}, and no record of a list in {output_type.name} has such a field",
                 remedy=f"Name one of its fields: {shown_fields}."
-                if record_fields
+                if fields
                 else "It has no list of records: leave it out.",
             )
 
@@ -128,16 +128,13 @@ def shape_function(root: Subschema) -> ShapeFunction:
     return shape_of
 
 
-def _may_be_of_branch(data: Mapping[str, Any], branch_schema: Mapping[str, Any]) -> bool:
+def _may_be_of_branch(data: Mapping[str, Any], branch: Mapping[str, Any]) -> bool:
     """Tell whether an object may be of a branch, by the names of its members and by those with one value alone."""
-    properties = branch_schema["properties"]
-    if not (
-        data.keys() <= properties.keys()
-        or branch_schema.get("additionalProperties")
-        or "patternProperties" in branch_schema
-    ):
+    properties = branch["properties"]
+    has_others = branch.get("additionalProperties") or "patternProperties" in branch
+    if not (has_others or data.keys() <= properties.keys()):
         return False
-    if not data.keys() >= set(branch_schema.get("required", ())):
+    if not data.keys() >= set(branch.get("required", ())):
         return False
     return all(data[name] in _allowed_values(properties[name], data[name]) for name in data.keys() & properties.keys())
 

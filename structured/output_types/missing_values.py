@@ -52,7 +52,7 @@ _PRESENCE_SENSITIVE_KEYWORDS = frozenset(
 )
 """Keywords that may judge a value by whether a property is there."""
 
-_IN_PLACE_APPLICATORS = ("$ref", "allOf", "anyOf")
+_APPLICATORS = ("$ref", "allOf", "anyOf")
 _INNER_POINTERS = ("/properties/", "/items")
 """The parts of a `$ref` that leads inside a definition: nullable, that would move below `anyOf`, and break it."""
 
@@ -101,11 +101,9 @@ def _nullable(part: Subschema, schema: Any) -> Any:
     """Return a schema that allows null as well, and is marked."""
     if can_be_null(part):
         return {**schema, NOT_STATED: NULL_KEPT} if isinstance(schema, Mapping) else schema
-    definitions_and_description = {
-        keyword: schema[keyword] for keyword in ("$defs", "description") if keyword in schema
-    }
+    annotations = {keyword: schema[keyword] for keyword in ("$defs", "description") if keyword in schema}
     own_keywords = {keyword: value for keyword, value in schema.items() if keyword != "$defs"}
-    return {"anyOf": [own_keywords, {"type": "null"}], NOT_STATED: NULL_REMOVED, **definitions_and_description}
+    return {"anyOf": [own_keywords, {"type": "null"}], NOT_STATED: NULL_REMOVED, **annotations}
 
 
 @deep
@@ -120,22 +118,18 @@ def with_missing_properties(root: Subschema, *, are_chosen: bool) -> Schema:
 
     Raises SchemaError for one that is chosen, required, and may not be null.
     """
-    judging_schemas = _schemas_that_judge_presence(root)
+    judges = _schemas_that_judge_presence(root)
 
     def nullable_property(part: Subschema, keys: Sequence[str | int], schema: Any) -> Any:
-        property_part = part.below(*keys)
-        if keys[0] != "properties" or (are_chosen and property_part.schema.get(NOT_STATED) != _CHOSEN_MARK):
+        member = part.below(*keys)
+        if keys[0] != "properties" or (are_chosen and member.schema.get(NOT_STATED) != _CHOSEN_MARK):
             return schema
-        if can_be_null(property_part):
+        if can_be_null(member):
             return {**schema, NOT_STATED: NULL_KEPT}
         if keys[1] not in part.schema.get("required", ()):
-            return (
-                {**schema, NOT_STATED: OMITTED}
-                if part.identity in judging_schemas
-                else _nullable(property_part, schema)
-            )
+            return {**schema, NOT_STATED: OMITTED} if part.identity in judges else _nullable(member, schema)
         if are_chosen:
-            raise property_part.location.refusal(
+            raise member.location.refusal(
                 f"The property {keys[1]!r} is required and may not be null, so it cannot be missing",
                 keyword="required",
                 remedy="Take it from required, or allow null.",
@@ -156,7 +150,7 @@ def _schemas_that_judge_presence(root: Subschema) -> set[Identity]:
 
 def _may_judge_presence(schema: Schema) -> bool:
     """Tell whether a schema may judge a value by whether a property is there, beside by `required`."""
-    applicators = [keyword for keyword in _IN_PLACE_APPLICATORS if keyword in schema]
+    applicators = [keyword for keyword in _APPLICATORS if keyword in schema]
     is_combined = bool(applicators) and (
         len(schema.keys() - NON_ASSERTING_KEYWORDS) > 1 or len(schema.get("allOf", [])) > 1
     )
@@ -201,9 +195,8 @@ def _remove_missing(part: Subschema, value: Any, steps: Steps, missing: dict[Ste
     if not isinstance(part.schema, Mapping) or not isinstance(value, dict | list):
         return
     targets = [follow(part)] if "$ref" in part.schema else []
-    branches = (
-        branch for branch in listed_schemas(part, "anyOf", "oneOf") if _may_be_of_branch(branch, value)
-    )  # after others have dropped
+    listed = listed_schemas(part, "anyOf", "oneOf")
+    branches = (branch for branch in listed if _may_be_of_branch(branch, value))  # after others have removed members
     for same_value_part in chain(targets, listed_schemas(part, "allOf"), branches):
         _remove_missing(same_value_part, value, steps, missing)
     names = dict.fromkeys([*part.schema.get("properties", ()), *value]) if isinstance(value, dict) else {}
@@ -228,9 +221,7 @@ def _may_be_of_branch(part: Subschema, value: Any) -> bool:
     properties = part.schema["properties"]
     if part.schema.get("additionalProperties", False) is False and value.keys() - properties.keys():
         return False
-    return all(
-        _may_have_value(property_schema, value[name]) for name, property_schema in properties.items() if name in value
-    )
+    return all(_may_have_value(member, value[name]) for name, member in properties.items() if name in value)
 
 
 def _may_have_value(schema: Any, value: Any) -> bool:
@@ -238,10 +229,8 @@ def _may_have_value(schema: Any, value: Any) -> bool:
     if not isinstance(schema, Mapping):
         return True
     if "enum" in schema or "const" in schema:
-        value_identity = identity(json.loads(_to_json_text(value)))
-        return any(
-            identity(listed_value) == value_identity for listed_value in schema.get("enum", [schema.get("const")])
-        )
+        key = identity(json.loads(_to_json_text(value)))
+        return any(identity(option) == key for option in schema.get("enum", [schema.get("const")]))
     if schema.get("type") == "null":
         return value is None
     return any(_may_have_value(option, value) for option in schema["anyOf"]) if "anyOf" in schema else True
@@ -272,13 +261,10 @@ def is_all_missing(errors: Sequence[Mapping[str, Any]], data: Any, missing: Sequ
     """
     located_errors = [_locate_error(error["type"], error["loc"], data) for error in errors]
     missing_errors = [error for error in located_errors if error.missing_place in missing]
-    branches_with_missing = {(error.union, error.branch) for error in missing_errors}
-    unions_with_missing = {error.union for error in missing_errors if error.union is not None}
+    branches = {(error.union, error.branch) for error in missing_errors}
+    unions = {error.union for error in missing_errors if error.union is not None}
     other_errors = [error for error in located_errors if error.missing_place not in missing]
-    return all(
-        error.union in unions_with_missing and (error.union, error.branch) not in branches_with_missing
-        for error in other_errors
-    )
+    return all(error.union in unions and (error.union, error.branch) not in branches for error in other_errors)
 
 
 def _locate_error(error_type: str, location: Steps, data: Any) -> _LocatedError:

@@ -298,12 +298,9 @@ def automaton_of(output_type: OutputType[Any], document: str | None) -> Automato
     it raises anything else than an error of the library.
     """
     automaton = _call_member(output_type, "automaton", lambda: output_type.automaton(document))
-    missing_members = [name for name in _AUTOMATON_MEMBERS if not hasattr(automaton, name)]
-    if missing_members:
-        remedy = (
-            f"It lacks {', '.join(missing_members)}. Return a structured.automata.Automaton: "
-            "RegularAutomaton(pattern), say."
-        )
+    gaps = [name for name in _AUTOMATON_MEMBERS if not hasattr(automaton, name)]
+    if gaps:
+        remedy = f"It lacks {', '.join(gaps)}. Return a structured.automata.Automaton: RegularAutomaton(pattern), say."
         raise _interface_error(output_type, "automaton", automaton, remedy)
     fingerprint: object = automaton.fingerprint
     if fingerprint is not None and not (isinstance(fingerprint, bytes) and fingerprint):

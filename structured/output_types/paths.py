@@ -69,20 +69,16 @@ def leaves(data: Any, steps: Steps = ()) -> Iterator[tuple[Steps, Any]]:
 
     `{"a": [1, {"b": "x"}], "c": []}` → `(("a", 0), 1)`, `(("a", 1, "b"), "x")`
     """
-    return (
-        (steps_to_value, value)
-        for steps_to_value, value in leaves_and_empty_containers(data, steps)
-        if not isinstance(value, dict | list)
-    )
+    return ((place, value) for place, value in end_values(data, steps) if not isinstance(value, dict | list))
 
 
-def leaves_and_empty_containers(data: Any, steps: Steps = ()) -> Iterator[tuple[Steps, Any]]:
+def end_values(data: Any, steps: Steps = ()) -> Iterator[tuple[Steps, Any]]:
     """Yield the values in some data that hold no others, lists and objects without any among them, and their places."""
     if not isinstance(data, dict | list) or not data:
         yield steps, data
     else:
         for step, member in data.items() if isinstance(data, dict) else enumerate(data):
-            yield from leaves_and_empty_containers(member, (*steps, step))
+            yield from end_values(member, (*steps, step))
 
 
 def leaves_outside_lists(data: Any, steps: Steps = ()) -> Iterator[tuple[Steps, Any]]:
@@ -96,10 +92,8 @@ def leaves_outside_lists(data: Any, steps: Steps = ()) -> Iterator[tuple[Steps, 
 
 def labelled_branches(part: Subschema, keyword: str) -> Iterator[tuple[Subschema, str]]:
     """Yield the branches of a choice, each with the name that tells it apart, if there are several beside null."""
-    branch_schemas = part.schema.get(keyword)
-    options = [
-        part.below(keyword, index) for index in range(len(branch_schemas) if isinstance(branch_schemas, list) else 0)
-    ]
+    schemas = part.schema.get(keyword)
+    options = [part.below(keyword, index) for index in range(len(schemas) if isinstance(schemas, list) else 0)]
     has_several = sum(option.schema != {"type": "null"} for option in options) > 1
     tags = {reference: tag for tag, reference in part.schema.get("discriminator", {}).get("mapping", {}).items()}
     for option in options:

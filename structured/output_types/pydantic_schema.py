@@ -83,12 +83,8 @@ class CompleteJsonSchema(GenerateJsonSchema):
             **dict.fromkeys(("model-field", "dataclass-field", "typed-dict-field"), self._with_deep_alias),
             **dict.fromkeys(("model-fields", "dataclass-args", "typed-dict"), self._with_names),
             "complex": lambda schema: self._pydantic_schema(schema) | {"format": "complex"},  # no other string is one
-            "url": lambda url: (
-                {"type": "string", "format": "uri"} | _present_keywords(url, "host_required", *_URL_KEYWORDS)
-            ),
-            "multi-host-url": lambda url: (
-                {"type": "string", "format": "multi-host-uri"} | _present_keywords(url, *_URL_KEYWORDS)
-            ),
+            "url": lambda url: {"type": "string", "format": "uri"} | _present(url, "host_required", *_OF_URLS),
+            "multi-host-url": lambda url: {"type": "string", "format": "multi-host-uri"} | _present(url, *_OF_URLS),
         }
 
     def _pydantic_schema(self, schema: Any) -> JsonSchemaValue:
@@ -98,7 +94,7 @@ class CompleteJsonSchema(GenerateJsonSchema):
 
     def _with_bounds(self, schema: Any) -> JsonSchemaValue:
         """Add the bounds, `now_op` of PastDate and FutureDate, `tz_constraint` of AwareDatetime and NaiveDatetime."""
-        return self._pydantic_schema(schema) | _present_keywords(schema, *_BOUNDS, "now_op", "tz_constraint")
+        return self._pydantic_schema(schema) | _present(schema, *_BOUNDS, "now_op", "tz_constraint")
 
     def _with_unreadable_values(self, schema: Any) -> JsonSchemaValue:
         """Add what Pydantic shows and does not accept: `Literal[b"x"]`, `Literal[2**70]`, an Enum of dates."""
@@ -176,11 +172,8 @@ class CompleteJsonSchema(GenerateJsonSchema):
 
     def str_schema(self, schema: core_schema.StringSchema) -> JsonSchemaValue:
         """Add `ascii_only`, `strip_whitespace` and `regex_engine`; the flags of a pattern are written into it."""
-        json_schema = super().str_schema(schema) | _present_keywords(schema, "ascii_only")
-        if (
-            schema.get("strip_whitespace", self._config.str_strip_whitespace)
-            and json_schema.keys() & _LENGTH_AND_PATTERN
-        ):
+        json_schema = super().str_schema(schema) | _present(schema, "ascii_only")
+        if schema.get("strip_whitespace", self._config.str_strip_whitespace) and json_schema.keys() & _MEASURES:
             json_schema["strip_whitespace"] = True
         pattern: Any = schema.get("pattern")
         if isinstance(pattern, re.Pattern):
@@ -198,7 +191,7 @@ class CompleteJsonSchema(GenerateJsonSchema):
         """
         name = {"utf8": "binary", "base64": "base64url"}.get(self._config.val_json_bytes, "hex")
         json_schema = {"type": "string", "format": name}
-        lengths = _present_keywords(schema, "min_length", "max_length")
+        lengths = _present(schema, "min_length", "max_length")
         if name == "binary":
             return json_schema | lengths
         decoded = {f"decoded_{keyword}": length for keyword, length in lengths.items()}
@@ -212,11 +205,12 @@ class CompleteJsonSchema(GenerateJsonSchema):
 
     def decimal_schema(self, schema: core_schema.DecimalSchema) -> JsonSchemaValue:
         """Keep what is said of its value, and let it be a number: in texts, models copy separators and end there."""
-        rules = _present_keywords(schema, *_BOUNDS, "multiple_of", "max_digits", "decimal_places")
-        json_schema = {
-            name: rule if name in {"max_digits", "decimal_places"} else str(rule) for name, rule in rules.items()
+        rules = _present(schema, *_BOUNDS, "multiple_of", "max_digits", "decimal_places")
+        counts = {"max_digits", "decimal_places"}
+        return {
+            "type": "number",
+            DECIMAL: {name: rule if name in counts else str(rule) for name, rule in rules.items()},
         }
-        return {"type": "number", DECIMAL: json_schema}
 
     def fraction_schema(self, schema: Any) -> JsonSchemaValue:
         """Leave out the strings where there are bounds, since those are of numbers, and round these inwards."""
@@ -258,21 +252,16 @@ class CompleteJsonSchema(GenerateJsonSchema):
         items: CoreSchema = schema.get("items_schema", {"type": "any"})
         if items["type"] == "any":
             return json_schema | {"items": {"type": SCALAR_TYPES}}
-        return (
-            json_schema
-            if has_hash(items, self._core_definitions)
-            else json_schema | {"unhashable": unwrapped(items)["type"]}
-        )
+        is_hashable = has_hash(items, self._core_definitions)
+        return json_schema if is_hashable else json_schema | {"unhashable": unwrapped(items)["type"]}
 
     def _with_keys(self, schema: Any) -> JsonSchemaValue:
         """Add `propertyNames`: the schema of the keys, which Pydantic mostly leaves out."""
         json_schema = self._pydantic_schema(schema)
-        without_members = {keyword: value for keyword, value in json_schema.items() if keyword not in _MEMBER_KEYWORDS}
-        without_members["additionalProperties"] = (
-            self.generate_inner(schema.get("values_schema", {"type": "any"})) or True
-        )
+        base = {keyword: value for keyword, value in json_schema.items() if keyword not in _MEMBER_KEYWORDS}
+        base["additionalProperties"] = self.generate_inner(schema.get("values_schema", {"type": "any"})) or True
         keys = self._key_schema(schema.get("keys_schema", {"type": "any"}))
-        return without_members | ({"propertyNames": keys} if keys not in ({}, {"type": "string"}) else {})
+        return base | ({"propertyNames": keys} if keys not in ({}, {"type": "string"}) else {})
 
     def _key_schema(self, schema: Any) -> JsonSchemaValue:
         """Return the schema of the keys of a dictionary: where it is of no string, keys spell what it is of."""
@@ -311,9 +300,8 @@ class CompleteJsonSchema(GenerateJsonSchema):
         if is_byte_size_reader(function):
             json_schema = {"anyOf": [{"type": "string", "format": "byte-size"}, {"type": "integer", "minimum": 0}]}
         if is_decoder(function) and json_schema.get("format", "binary") != "binary":
-            return with_keywords(
-                json_schema, {FUNCTION: function.__qualname__}
-            )  # what it decodes is no longer the text
+            # what it decodes is no longer the text
+            return with_keywords(json_schema, {FUNCTION: function.__qualname__})
         lengths = length_limits(function)
         if not lengths:
             return with_keywords(json_schema, function_keywords(function))
@@ -395,8 +383,8 @@ class CompleteJsonSchema(GenerateJsonSchema):
 
 
 _BOUNDS = ("ge", "gt", "le", "lt")
-_URL_KEYWORDS = ("allowed_schemes", "max_length")
-_LENGTH_AND_PATTERN = frozenset({"maxLength", "minLength", "pattern"})
+_OF_URLS = ("allowed_schemes", "max_length")
+_MEASURES = frozenset({"maxLength", "minLength", "pattern"})
 _MEMBER_KEYWORDS = frozenset({"additionalProperties", "patternProperties", "propertyNames"})
 _FLAGS = {"a": re.ASCII, "i": re.IGNORECASE, "m": re.MULTILINE, "s": re.DOTALL, "x": re.VERBOSE}
 
@@ -413,16 +401,12 @@ def _inherited_restrictions(schema: Any) -> Any:
 
 def _with_docstring(json_schema: JsonSchemaValue, cls: type[Any]) -> JsonSchemaValue:
     """Describe a dataclass by its docstring, unless that is the signature that Python makes where there is none."""
-    without_description = {keyword: value for keyword, value in json_schema.items() if keyword != "description"}
+    base = {keyword: value for keyword, value in json_schema.items() if keyword != "description"}
     text = inspect.cleandoc(cls.__doc__ or "")
-    return (
-        without_description
-        if not text or text.startswith(f"{cls.__name__}(")
-        else without_description | {"description": text}
-    )
+    return base if not text or text.startswith(f"{cls.__name__}(") else base | {"description": text}
 
 
-def _present_keywords(schema: Mapping[str, Any], *keys: str) -> dict[str, Any]:
+def _present(schema: Mapping[str, Any], *keys: str) -> dict[str, Any]:
     return {key: schema[key] for key in keys if schema.get(key) is not None}
 
 
@@ -431,17 +415,17 @@ def _with_names(json_schema: JsonSchemaValue, input_names: list[InputNames]) -> 
 
     A field that would be looked for under the name of another is required, lest that be read in its place.
     """
-    text_names = [names.text_name for names in input_names]
-    reserved_names = sorted({name for names in input_names for name in names.lookup_names} - set(text_names))
-    counts = Counter(text_names)
+    texts = [names.text_name for names in input_names]
+    reserved_names = sorted({name for names in input_names for name in names.lookup_names} - set(texts))
+    counts = Counter(texts)
     ambiguous_names = [
         names.text_name
         for names in input_names
-        if counts[names.text_name] > 1 or not names.preferred_names.isdisjoint(text_names)
+        if counts[names.text_name] > 1 or not names.preferred_names.isdisjoint(texts)
     ]
     required = json_schema.get("required", [])
     mistakable_names = [
-        names.text_name for names in input_names if not (names.lookup_names - {names.text_name}).isdisjoint(text_names)
+        names.text_name for names in input_names if not (names.lookup_names - {names.text_name}).isdisjoint(texts)
     ]
     json_schema |= {"required": [*dict.fromkeys([*required, *mistakable_names])]} if mistakable_names else {}
     json_schema |= {"reserved_names": reserved_names} if reserved_names else {}

@@ -259,9 +259,9 @@ def _print_expression(pattern: Pattern, type_name: str, references: Sequence[tup
     nodes = nodes_of(pattern)
     scans = [node for node in nodes if isinstance(node, Scan)]
     patterns_in_strings = [node for scan in scans for part in scan.included + scan.excluded for node in nodes_of(part)]
-    recursive_names = sorted({node.name for node in nodes if isinstance(node, Reference)})
-    if recursive_names:
-        raise _recursion_error(recursive_names, type_name, references)
+    names = sorted({node.name for node in nodes if isinstance(node, Reference)})
+    if names:
+        raise _recursion_error(names, type_name, references)
     text, keyword = None, None
     problem = "The regular expression has more than {:,} pieces or {:,} characters".format(*MAX_PRINTED)
     if any(isinstance(node, Distinct) for node in nodes):
@@ -279,13 +279,13 @@ def _print_expression(pattern: Pattern, type_name: str, references: Sequence[tup
 
 
 def _recursion_error(
-    recursive_names: Sequence[str], type_name: str, references: Sequence[tuple[Reference, Location]]
+    names: Sequence[str], type_name: str, references: Sequence[tuple[Reference, Location]]
 ) -> SchemaError:
     """Return the error of a pattern in which some names refer to what is around them."""
-    location = next((location for reference, location in references if reference.name in recursive_names), None)
+    location = next((location for reference, location in references if reference.name in names), None)
     subject = f"The pattern of {type_name}" if location is None else str([type_name, *location.keys][-1])
     problem = f"{subject} contains itself, and no regular expression can"
-    if location is None and ANY_VALUE in recursive_names:
+    if location is None and ANY_VALUE in names:
         problem = "A value of any type may hold others, to any depth, which no regular expression can say"
     pointer = "" if location is None else location.pointer
     return SchemaError(problem, schema_path=pointer, remedy=_NOT_PRINTABLE_REMEDY)

@@ -128,24 +128,24 @@ def standard_schema(schema: Schema, optional: OptionalProperties) -> Schema:
     Objects are closed, as the library closes them. Where optional fields are "written", all fields are required, unless
     an object would have to contain itself.
     """
-    standard: Schema = _standard_keywords_only(schema, is_all_required=optional == "written")
+    standard: Schema = _standardised(schema, is_all_required=optional == "written")
     if optional != "written" or "$defs" not in standard:
         return standard
     try:
         compiled(Compilation(standard, read_whitespace("compact"), Reading.SPECIFICATION, "schema"))
     except UnsatisfiableError:
-        return _standard_keywords_only(schema, is_all_required=False)  # type: ignore[no-any-return]
+        return _standardised(schema, is_all_required=False)  # type: ignore[no-any-return]
     except SchemaError:  # what this library refuses, a server may enforce
         pass
     return standard
 
 
 @deep
-def _standard_keywords_only(schema: Any, *, is_all_required: bool) -> Any:
+def _standardised(schema: Any, *, is_all_required: bool) -> Any:
     if not isinstance(schema, Mapping):
         return schema
-    for keys, inner_schema in subschemas(schema, max(SchemaDraft)):
-        schema = with_schema_at(schema, keys, _standard_keywords_only(inner_schema, is_all_required=is_all_required))
+    for keys, inner in subschemas(schema, max(SchemaDraft)):
+        schema = with_schema_at(schema, keys, _standardised(inner, is_all_required=is_all_required))
     standard = {keyword: value for keyword, value in schema.items() if keyword in _STANDARD_KEYWORDS}
     if standard.get("format", "date") not in _FORMATS:
         del standard["format"]
@@ -278,20 +278,18 @@ class AnswerCheck:
         if not isinstance(output_type, JsonOutput):
             return None if self._recogniser.accepts(text) else f"It is no text of {output_type.name}."
         try:
-            compact_text = _to_compact_json(text)
+            compact = _to_compact_json(text)
         except (ValueError, RecursionError) as error:
             return f"It is no JSON: {error}."
-        is_accepted = self._recogniser.accepts(compact_text) or self._recogniser.accepts(
-            text
-        )  # `12.5e99` is `1.25e+100`
+        is_accepted = self._recogniser.accepts(compact) or self._recogniser.accepts(text)  # `12.5e99` is `1.25e+100`
         return None if is_accepted else f"It is no JSON of the type {output_type.name}."
 
 
 def _to_compact_json(text: str) -> str:
     """Return a JSON text with each character and number in one spelling. Raises ValueError if it is none."""
     data = with_room(json.loads, text, parse_constant=_refuse_constant)
-    compact_text: str = with_room(json.dumps, data, ensure_ascii=False, separators=(",", ":"))
-    return compact_text
+    compact: str = with_room(json.dumps, data, ensure_ascii=False, separators=(",", ":"))
+    return compact
 
 
 def _refuse_constant(name: str) -> Any:

@@ -55,9 +55,8 @@ def _allows_unstated(part: Subschema, value: Any, seen: set[Identity]) -> bool:
         return part.schema is True
     seen.add(part.identity)
     schema = part.schema
-    if GROUNDED in schema or not all(
-        _allows_unstated(conjunct, value, seen) for conjunct in listed_schemas(part, "allOf")
-    ):
+    conjuncts = listed_schemas(part, "allOf")
+    if GROUNDED in schema or not all(_allows_unstated(conjunct, value, seen) for conjunct in conjuncts):
         return False
     alternatives = [*([follow(part)] if "$ref" in schema else []), *listed_schemas(part, "anyOf", "oneOf")]
     if alternatives:
@@ -164,9 +163,7 @@ def remark(part: Subschema, title: str = "", seen: Iterable[Identity] = ()) -> s
 
     Parts with fields have none, since the fields have remarks of their own, nor have parts that are seen.
     """
-    descriptions = "; ".join(
-        _remarks_on(part, lambda part: list(filter(None, [description_of(part.schema)])), set(seen))
-    )
+    descriptions = "; ".join(_remarks_on(part, lambda part: [description_of(part.schema)], set(seen)))
     examples = ", ".join(_remarks_on(part, _example_texts, set(seen))[:MAX_EXAMPLES])
     return "; ".join(filter(None, [": ".join(filter(None, [title, descriptions])), examples and f"e.g. {examples}"]))
 
@@ -178,8 +175,10 @@ def _remarks_on(part: Subschema, remarks_of: Callable[[Subschema], list[str]], s
         return []
     seen.add(part.identity)
     options = [option for option in object_schemas(part, "anyOf", "oneOf") if option.schema != {"type": "null"}]
-    same_value_parts = [*known_targets(part), *object_schemas(part, "allOf"), *(options if len(options) == 1 else [])]
-    remarks = remarks_of(part) or [text for other in same_value_parts for text in _remarks_on(other, remarks_of, seen)]
+    aliases = [*known_targets(part), *object_schemas(part, "allOf"), *(options if len(options) == 1 else [])]
+    remarks = [*filter(None, remarks_of(part))] or [
+        text for other in aliases for text in _remarks_on(other, remarks_of, seen)
+    ]
     items = object_schemas(part, *_ITEM_KEYWORDS)
     return list(dict.fromkeys([*remarks, *(text for item in items for text in _remarks_on(item, remarks_of, seen))]))
 

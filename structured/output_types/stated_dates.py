@@ -199,19 +199,15 @@ class _MonthContext:
             earlier_day = self._earlier_days.get(earlier_day.start())
 
     def _month_first(self, start: int, end: int, month: int) -> Iterator[tuple[Span, list[date]]]:
-        day_and_year = _DAY_AND_YEAR_AFTER_MONTH.match(self._document, end)
-        if not day_and_year or not self._is_year(day_and_year):
+        tail = _DAY_AND_YEAR_AFTER_MONTH.match(self._document, end)
+        if not tail or not self._is_year(tail):
             return
-        years = _years(day_and_year["year"], day_and_year["short"])
-        dates = _calendar_dates(
-            [(year, _month(day_and_year["other_month"], month), day_and_year["day"]) for year in years]
-        )
-        others = (
-            _calendar_dates([(year, month, day_and_year["first"]) for year in years]) if day_and_year["first"] else []
-        )
-        yield (start, day_and_year.end()), [day for day, later in zip(others, dates, strict=False) if day < later]
-        if not day_and_year["other_month"]:
-            yield (start, day_and_year.end()), dates
+        years = _years(tail["year"], tail["short"])
+        dates = _calendar_dates([(year, _month(tail["other_month"], month), tail["day"]) for year in years])
+        others = _calendar_dates([(year, month, tail["first"]) for year in years]) if tail["first"] else []
+        yield (start, tail.end()), [day for day, later in zip(others, dates, strict=False) if day < later]
+        if not tail["other_month"]:
+            yield (start, tail.end()), dates
 
     def _is_year(self, match: re.Match[str]) -> bool:
         """Tell whether two digits are a year, and no count: `14 March 24.`, and not `14 March, 24 boxes`."""
@@ -244,14 +240,10 @@ def _times(document: str) -> Iterator[tuple[Span, list[time]]]:
             continue
         parts = {name: text for name, text in match.groupdict().items() if text}
         hour, minute = int(parts["hour"]), int(next((parts[name] for name in parts if name.startswith("minute")), 0))
-        half_of_day = parts.get("half") or parts.get("half_of_hour")
-        hours = (
-            [hour % 12 + 12 * (half_of_day in "pP")]
-            if half_of_day and 1 <= hour <= 12
-            else [hour]
-            if not half_of_day
-            else []
-        )
+        meridiem = parts.get("half") or parts.get("half_of_hour")
+        hours = [] if meridiem else [hour]
+        if meridiem and 1 <= hour <= 12:
+            hours = [hour % 12 + 12 * (meridiem in "pP")]
         if parts.get("sharp") and hour <= 12:
             hours = [hour % 12, hour % 12 + 12]
         fraction = parts.get("fraction", "").ljust(6, "0")
@@ -276,11 +268,7 @@ def _spoken(match: re.Match[str]) -> list[time]:
     hour = int(match["digits"]) if match["digits"] else _HOURS[(match["hour"] or match["sharp"]).lower()]
     part = (match["part"] or "").lower()
     minutes = 60 * hour + (30 if "half" in part else -15 if "to" in part else 15 if part else 0)
-    return (
-        [time(*divmod(minutes % 720 + first_hour_minutes, 60)) for first_hour_minutes in (0, 720)]
-        if 1 <= hour <= 12
-        else []
-    )
+    return [time(*divmod(minutes % 720 + offset, 60)) for offset in (0, 720)] if 1 <= hour <= 12 else []
 
 
 def _offset(zone: re.Match[str]) -> timezone | None:

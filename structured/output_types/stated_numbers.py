@@ -124,7 +124,7 @@ _TENS = {
 }
 _NUMBERS = {"zero": 0} | _NUMBERS_TO_20 | _TENS
 _DECIMAL_DIGITS = {word: str(_NUMBERS[word]) for word in ("zero", *CARDINALS[:9])} | {"oh": "0"}
-_FRACTION_WORDS = (
+_PARTS = (
     {"half": 2, "halves": 2, "quarter": 4, "quarters": 4, "hundredth": 100, "hundredths": 100}
     | {f"{word}{plural}": number for number, word in enumerate(_ORDINALS[:10], 1) for plural in ("", "s") if number > 2}
     | {"thousandth": 1000, "thousandths": 1000}
@@ -139,9 +139,7 @@ def _number_words() -> re.Pattern[str]:
     gap = r"(?:\s|-)\s?"
     unit, teen, ten = ("|".join(words) for words in (_UNITS, _TEENS, _TENS))
     scale = r"(?:dozen|thousand|million|billion|trillion|lakh|crore)\b"
-    one_part, parts = (
-        "|".join(word for word in _FRACTION_WORDS if (word[-1] == "s") is plural) for plural in (False, True)
-    )
+    one_part, parts = ("|".join(word for word in _PARTS if (word[-1] == "s") is plural) for plural in (False, True))
     below_100 = rf"(?>(?:{ten})\b(?:{gap}(?:{unit})\b)?|(?:{teen}|{unit})\b)"
     hundreds = rf"(?:(?:{below_100}|an?){gap})?hundred\b(?:{gap}(?:and\s)?{below_100}(?!{gap}hundred\b))?"
     part = rf"(?:(?:an?|one){gap}(?:{one_part})\b|{below_100}{gap}(?:{parts})\b|half\b)"
@@ -175,26 +173,22 @@ def stated_numbers(document: str) -> tuple[Statement[Decimal], ...]:
 def _signed_and_scaled(document: str) -> Iterator[tuple[Span, tuple[Decimal, ...]]]:
     """Yield the numbers, and what each is with its sign, with the per cent sign or scale after it, and with both."""
     signs = {match.end(): match.start() for match in _SIGN.finditer(document)}
-    for span, scaled_values, takes_sign_and_unit in _unsigned_numbers(document):
-        yield span, scaled_values
+    for span, multiples, takes_sign_and_unit in _unsigned_numbers(document):
+        yield span, multiples
         start, end = span
         unit, sign = (_UNIT_AFTER.match(document, end), signs.get(start)) if takes_sign_and_unit else (None, None)
         if unit is None and sign is None:
             continue
-        ends_and_values = [(end, scaled_values)]
+        endings = [(end, multiples)]
         if unit:
             factor = _factor_of_unit(unit)
-            ends_and_values.append((unit.end(), tuple([factor * value for value in scaled_values])))
-            yield (start, unit.end()), ends_and_values[-1][1]
+            endings.append((unit.end(), tuple([factor * value for value in multiples])))
+            yield (start, unit.end()), endings[-1][1]
         if sign is not None and "(" in document[sign:start]:
-            closing = _CLOSING.match(document, ends_and_values[-1][0])
-            ends_and_values = (
-                [(closing.end(), scaled_values) for _, scaled_values in reversed(ends_and_values)] if closing else []
-            )
+            closing = _CLOSING.match(document, endings[-1][0])
+            endings = [(closing.end(), multiples) for _, multiples in reversed(endings)] if closing else []
         if sign is not None:
-            yield from [
-                ((sign, end), tuple([-value for value in scaled_values])) for end, scaled_values in ends_and_values
-            ]
+            yield from [((sign, end), tuple([-value for value in multiples])) for end, multiples in endings]
 
 
 def _unsigned_numbers(document: str) -> Iterator[tuple[Span, tuple[Decimal, ...], bool]]:
@@ -272,7 +266,7 @@ def _read_words(text: str) -> tuple[Fraction | None, int]:
 def _read_fraction_words(text: str | None) -> Fraction:
     """Return the value of `half`, `a quarter` and `two thirds`."""
     *count, part = re.findall(r"\w+", text.lower()) if text else ["zero", "half"]
-    return Fraction(sum(_NUMBERS.get(word, 1) for word in count) if count else 1, _FRACTION_WORDS[part])
+    return Fraction(sum(_NUMBERS.get(word, 1) for word in count) if count else 1, _PARTS[part])
 
 
 def _exact_decimals(value: Fraction | None) -> tuple[Decimal, ...]:

@@ -164,15 +164,13 @@ _MEMBER_KEYWORDS = {"additionalProperties", "patternProperties", "properties", "
 def hazards_of(part: Subschema) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield the kinds of hazards of a schema, without those of the schemas in it, each with the names in its text."""
     if isinstance(part.schema, Mapping) and not part.location.is_type:
-        yield from _possible_misspellings(part.schema, part.location.keys)
+        yield from _misspellings(part.schema, part.location.keys)
     is_listed = isinstance(part.schema, Mapping) and not part.schema.keys().isdisjoint({"enum", "const"})
     for kind in () if is_listed else _hazard_kinds(part.schema, part.location.is_type):
         yield kind, ()
 
 
-def _possible_misspellings(
-    schema: Mapping[str, Any], keys: Sequence[str | int]
-) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _misspellings(schema: Mapping[str, Any], keys: Sequence[str | int]) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield keywords and properties that the author of a schema may have misspelt."""
     for keyword in schema.keys() - _KNOWN_KEYWORDS:
         for similar in get_close_matches(keyword, _ASSERTIONS, n=1, cutoff=0.8):  # as difflib counts

@@ -102,7 +102,7 @@ def align(document: str, values: Sequence[Value]) -> list[Evidence]:
     neighbours = _FoundPlaces([value.steps for value in values], len(document))
     indices_and_mentions.sort(key=_certainty)
     for indices, mentions in indices_and_mentions:
-        for index, (span, match) in _assign_mentions(indices, mentions, neighbours):
+        for index, (span, match) in _assign(indices, mentions, neighbours):
             evidence[index] = Evidence(span, match)
             neighbours.add(index, span)
     return evidence
@@ -139,35 +139,29 @@ class _DocumentSearch:
             return [(span, "exact") for span in DocumentStatements.of(self.document).places(value)]
         if not value or value.isspace():
             return []
-        on_boundaries, inside_words = self._occurrences_by_boundary(value)
-        mentions: dict[Span, Match] = dict.fromkeys(on_boundaries, "exact")
-        normalised_inside_words: list[Span] = []
+        on_words, in_words = self._occurrences_by_boundary(value)
+        mentions: dict[Span, Match] = dict.fromkeys(on_words, "exact")
+        normalised_in_words: list[Span] = []
         if len(mentions) < count:
-            normalised_on_boundaries, normalised_inside_words = self._normalised_occurrences(normalise(value))
-            mentions = {**dict.fromkeys(normalised_on_boundaries, "normalised"), **mentions}
+            normalised_on_words, normalised_in_words = self._normalised_occurrences(normalise(value))
+            mentions = {**dict.fromkeys(normalised_on_words, "normalised"), **mentions}
         if len(mentions) < count:
             mentions = {**dict(self._in_another_form(value, count)), **mentions}
         if not mentions and fuzzy:
-            mentions = dict.fromkeys(
-                inside_words or normalised_inside_words or self._nearest_spans(normalise(value)), "fuzzy"
-            )
+            mentions = dict.fromkeys(in_words or normalised_in_words or self._nearest_spans(normalise(value)), "fuzzy")
         return sorted(mentions.items())
 
     def _occurrences_by_boundary(self, value: str) -> tuple[list[Span], list[Span]]:
         """Return the spans of a text on word boundaries, and those inside words."""
-        spans = _find_spans(self.document, value, lambda span: _is_on_word_boundaries(self.document, span))
-        return _split_by_boundary(self.document, [span for span in spans if _cuts_nothing(self.document, span)])
+        spans = _find(self.document, value, lambda span: _is_on_words(self.document, span))
+        return _by_boundary(self.document, [span for span in spans if _cuts_nothing(self.document, span)])
 
     def _normalised_occurrences(self, value: str) -> tuple[list[Span], list[Span]]:
         """Return the same for a normalised text in the normalised document."""
         to_document = self._normalised.to_document
-        spans = _find_spans(
-            self._normalised.text, value, lambda span: _is_on_word_boundaries(self.document, to_document(span))
-        )
+        spans = _find(self._normalised.text, value, lambda span: _is_on_words(self.document, to_document(span)))
         found = [span for span in map(to_document, spans) if _cuts_nothing(self.document, span)]
-        return _split_by_boundary(
-            self.document, [span for span in found if normalise(self.document[slice(*span)]) == value]
-        )
+        return _by_boundary(self.document, [span for span in found if normalise(self.document[slice(*span)]) == value])
 
     def _in_another_form(self, text: str, count: int) -> list[Mention]:
         """Return where the document states the number, date or time that a text is."""
@@ -177,9 +171,9 @@ class _DocumentSearch:
             if _DATE.fullmatch(text):
                 return self._statements_of(stated_dates, date.fromisoformat(text), count)
             if _TIME.fullmatch(text):
-                return self._statements_of_time(stated_times, time.fromisoformat(text), count)
+                return self._time_statements(stated_times, time.fromisoformat(text), count)
             if _DATE_TIME.fullmatch(text):
-                return self._statements_of_time(stated_datetimes, datetime.fromisoformat(text), count)
+                return self._time_statements(stated_datetimes, datetime.fromisoformat(text), count)
         except ValueError:  # 2023-02-29
             return []
         return []
@@ -193,10 +187,8 @@ class _DocumentSearch:
         exact: list[Mention] = [(span, "exact") for span, _ in mentions if self.document[slice(*span)] == str(number)]
         if len(exact) >= count:
             return exact
-        usual_mentions = [
-            mention for mention in self._statements_of(stated_numbers, number, count) if mention in mentions
-        ]
-        return sorted({**dict(usual_mentions if len(usual_mentions) >= count else mentions), **dict(exact)}.items())
+        usual = [mention for mention in self._statements_of(stated_numbers, number, count) if mention in mentions]
+        return sorted({**dict(usual if len(usual) >= count else mentions), **dict(exact)}.items())
 
     def _is_in_code(self, span: Span) -> bool:
         """Tell whether digits follow a letter: `AB14C`, `D3`, and not `RM14.90`."""
@@ -219,18 +211,16 @@ class _DocumentSearch:
                 scores[span] = fuzz.ratio(value, text[slice(*span)])
         best = max(scores.values(), default=0)
         nearest = [span for span, score in scores.items() if score == best >= FUZZY_SCORE]
-        with_same_digits = [span for span in nearest if _DIGITS.findall(text[slice(*span)]) == _DIGITS.findall(value)]
-        return [
-            span for span in map(self._normalised.to_document, with_same_digits) if _cuts_nothing(self.document, span)
-        ]
+        digits = _DIGITS.findall(value)
+        spans = [span for span in nearest if _DIGITS.findall(text[slice(*span)]) == digits]
+        return [span for span in map(self._normalised.to_document, spans) if _cuts_nothing(self.document, span)]
 
     def _fuzzy_starts(self, value: str) -> list[int]:
         """Return where a normalised text may nearly begin, by its rarest words or by words like its longest."""
         words = [(match.start(), match[0]) for match in _WORD.finditer(value)]
-        known_words = sorted(
-            (len(self._vocabulary[word]), start, word) for start, word in words if word in self._vocabulary
-        )
-        candidates = [(start, word) for _, start, word in known_words]
+        vocabulary = self._vocabulary
+        candidates = [(start, word) for start, word in words if word in vocabulary]
+        candidates.sort(key=lambda place: (len(vocabulary[place[1]]), *place))
         if not candidates and words:
             start, longest = max(words, key=lambda word: len(word[1]))
             lengths = range(len(longest) * 3 // 4, len(longest) * 4 // 3 + 1)
@@ -257,25 +247,22 @@ class _DocumentSearch:
         if read not in self._spans_by_reader:
             spans_by_value = self._spans_by_reader[read] = {}
             for statement in read(self.document):
-                for value_rank, possible_value in enumerate(statement.values):
-                    spans_by_value.setdefault(possible_value, ([], []))[value_rank > 0].append(statement.span)
-        spans_as_usual, other_spans = self._spans_by_reader[read].get(value, ([], []))
-        return [
-            (span, "normalised")
-            for span in (spans_as_usual if len(spans_as_usual) >= count else [*spans_as_usual, *other_spans])
-        ]
+                for rank, possible_value in enumerate(statement.values):
+                    spans_by_value.setdefault(possible_value, ([], []))[rank > 0].append(statement.span)
+        usual, others = self._spans_by_reader[read].get(value, ([], []))
+        return [(span, "normalised") for span in (usual if len(usual) >= count else [*usual, *others])]
 
-    def _statements_of_time(
+    def _time_statements(
         self, read: Callable[[str], Sequence[Statement[Moment]]], value: Moment, count: int
     ) -> list[Mention]:
         """Return where a time is stated; one in UTC also where no zone is, since a type may demand one."""
         mentions = self._statements_of(read, value, count)
-        return (
-            mentions if mentions or value.utcoffset() else self._statements_of(read, value.replace(tzinfo=None), count)
-        )
+        if mentions or value.utcoffset():
+            return mentions
+        return self._statements_of(read, value.replace(tzinfo=None), count)
 
 
-def _find_spans(text: str, value: str, is_whole: Callable[[Span], bool]) -> list[Span]:
+def _find(text: str, value: str, is_whole: Callable[[Span], bool]) -> list[Span]:
     """Return the spans of a text; of those that overlap, the whole words or else the first."""
     spans: list[Span] = []
     start = 0
@@ -295,15 +282,15 @@ def _find_spans(text: str, value: str, is_whole: Callable[[Span], bool]) -> list
     return spans
 
 
-def _split_by_boundary(document: str, spans: list[Span]) -> tuple[list[Span], list[Span]]:
+def _by_boundary(document: str, spans: list[Span]) -> tuple[list[Span], list[Span]]:
     """Return the spans on word boundaries, and the others."""
     parts: tuple[list[Span], list[Span]] = [], []
     for span in spans:
-        parts[not _is_on_word_boundaries(document, span)].append(span)
+        parts[not _is_on_words(document, span)].append(span)
     return parts
 
 
-def _is_on_word_boundaries(document: str, span: Span) -> bool:
+def _is_on_words(document: str, span: Span) -> bool:
     return not any(_is_inside_word(document, position) for position in span)
 
 
@@ -347,14 +334,14 @@ class _FoundPlaces:
 
     def __init__(self, paths: Sequence[Steps], size: int) -> None:
         self._paths, self._size = paths, size
-        self._found_indices: list[int] = []
+        self._indices: list[int] = []
         self._spans: dict[int, Span] = {}
         self._is_taken = bytearray(size)
 
     def add(self, index: int, span: Span) -> None:
         """Note the span of a value."""
         if index not in self._spans:
-            insort(self._found_indices, index)
+            insort(self._indices, index)
         self._spans[index] = span
         self._is_taken[slice(*span)] = b"\1" * (span[1] - span[0])
 
@@ -370,11 +357,8 @@ class _FoundPlaces:
         """
         path = self._paths[index]
         record = path[: max((depth for depth, step in enumerate(path, 1) if isinstance(step, int)), default=0)]
-        insertion_index = bisect_left(self._found_indices, index)
-        before, after = (
-            self._found_indices[max(0, insertion_index - 1) : insertion_index],
-            self._found_indices[insertion_index : insertion_index + 1],
-        )
+        place = bisect_left(self._indices, index)
+        before, after = (self._indices[max(0, place - 1) : place], self._indices[place : place + 1])
         neighbour_spans = [
             self._spans[neighbour] for neighbour in (*before, *after) if self._paths[neighbour][: len(record)] == record
         ]
@@ -385,9 +369,7 @@ class _FoundPlaces:
         return (low, high) if low <= high else (0, self._size)
 
 
-def _assign_mentions(
-    indices: list[int], mentions: list[Mention], neighbours: _FoundPlaces
-) -> Iterator[tuple[int, Mention]]:
+def _assign(indices: list[int], mentions: list[Mention], neighbours: _FoundPlaces) -> Iterator[tuple[int, Mention]]:
     """Yield a place for each of some equal values: one of its own if there are enough.
 
     Values and places keep their order, by where the values are expected; among the ways to do so, the one with the

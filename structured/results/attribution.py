@@ -54,7 +54,7 @@ class LeafConfidence(NamedTuple):
     agreement: float | None = None
 
 
-ConfidenceByPath = Mapping[str, LeafConfidence]
+Confidences = Mapping[str, LeafConfidence]
 """The confidence in each leaf of an earlier answer, by their paths."""
 
 
@@ -62,7 +62,7 @@ ConfidenceByPath = Mapping[str, LeafConfidence]
 class KeptAnswer:
     """The part of an earlier answer that a rewritten one keeps: all but the places that are written again."""
 
-    confidences: ConfidenceByPath
+    confidences: Confidences
     rewritten: frozenset[Steps]
 
     def confidence_in(self, leaf: Leaf) -> LeafConfidence | None:
@@ -73,15 +73,13 @@ class KeptAnswer:
 
 def leaf_confidences(
     output_type: OutputType[Any], generation: Generation, kept: KeptAnswer | None = None
-) -> ConfidenceByPath:
+) -> Confidences:
     """Return the confidence of the model in each leaf of a generation, by the path.
 
     The confidence in a value that was kept is the earlier one, since nothing was sampled.
     """
     sampled = _sampled_leaves(output_type, generation)
-    return {
-        leaf.path: (kept and kept.confidence_in(leaf)) or LeafConfidence(confidence) for leaf, confidence in sampled
-    }
+    return {leaf.path: (kept and kept.confidence_in(leaf)) or LeafConfidence(own) for leaf, own in sampled}
 
 
 def attribute(
@@ -98,7 +96,7 @@ def attribute(
     """
     from structured.results.alignment import Value, align  # with a library that only evidence needs
 
-    leaves_of_generations = [
+    leaf_maps = [
         {leaf.path: (identity(leaf.value), confidence) for leaf, confidence in _sampled_leaves(output_type, generation)}
         for generation in sorted(generations, key=lambda generation: -generation.log_probability)
     ]
@@ -110,7 +108,7 @@ def attribute(
     for (leaf, basis), place in zip(answer, align(document, values), strict=True):
         is_stated = basis in {"quoted", "grounded"} and leaf.value is not None  # null says that nothing is
         match = "grounded" if is_stated else place.match
-        confidence = (kept and kept.confidence_in(leaf)) or _confidence_among(leaf, leaves_of_generations)
+        confidence = (kept and kept.confidence_in(leaf)) or _confidence_among(leaf, leaf_maps)
         located[leaf.path] = Evidence(place.span, match, *confidence)
     return located
 
@@ -166,16 +164,14 @@ def _copies_in(output_type: OutputType[Any], document: str, steps: Steps, items:
             for place in places
             for below, value in item_leaves
         ]
-        item_evidence = align(document, values)
+        items_evidence = align(document, values)
         taken_spans: set[tuple[int, object]] = set()
         for number, place in enumerate(places):
-            own_evidence = item_evidence[number * len(item_leaves) : (number + 1) * len(item_leaves)]
-            stated_spans = {
-                (leaf, evidence.span) for leaf, evidence in enumerate(own_evidence) if evidence.span is not None
-            }
-            if stated_spans and stated_spans <= taken_spans:
+            own_evidence = items_evidence[number * len(item_leaves) : (number + 1) * len(item_leaves)]
+            spans = {(leaf, evidence.span) for leaf, evidence in enumerate(own_evidence) if evidence.span is not None}
+            if spans and spans <= taken_spans:
                 yield place
-            taken_spans |= stated_spans
+            taken_spans |= spans
 
 
 def _exact_value(leaf: Leaf, text: str) -> Any:
@@ -190,20 +186,16 @@ def _sampled_leaves(output_type: OutputType[Any], generation: Generation) -> Ite
     return zip(answer, confidences(generation.text, answer, generation.diagnostics.tokens), strict=True)
 
 
-def _confidence_among(
-    leaf: Leaf, leaves_of_generations: Sequence[Mapping[str, tuple[str, float | None]]]
-) -> LeafConfidence:
+def _confidence_among(leaf: Leaf, leaf_maps: Sequence[Mapping[str, tuple[str, float | None]]]) -> LeafConfidence:
     """Return the confidence in a leaf, and the agreement on it.
 
-    `leaves_of_generations` has, for each generation, the likeliest first, the identity of each leaf and the confidence
+    `leaf_maps` has, for each generation, the likeliest first, the identity of each leaf and the confidence
     in it by paths.
     """
-    at_same_path = [leaves[leaf.path] for leaves in leaves_of_generations if leaf.path in leaves]
+    at_same_path = [leaves[leaf.path] for leaves in leaf_maps if leaf.path in leaves]
     confidences = [confidence for value, confidence in at_same_path if value == identity(leaf.value)]
-    return LeafConfidence(
-        confidences[0] if confidences else None,
-        len(confidences) / len(leaves_of_generations) if len(leaves_of_generations) > 1 else None,
-    )
+    agreement = len(confidences) / len(leaf_maps) if len(leaf_maps) > 1 else None
+    return LeafConfidence(confidences[0] if confidences else None, agreement)
 
 
 def typed_leaves(output_type: OutputType[Any], text: str) -> Iterator[tuple[Leaf, OutputType[Any], Steps]]:

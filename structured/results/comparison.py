@@ -125,14 +125,12 @@ def _best_matching(ours: Sequence[Item], theirs: Sequence[Item]) -> list[tuple[i
     Items that say the same, and hold no lists, are matched first: for a and b that are the same, a–b and x–y have at
     least as much in common as a–y and x–b.
     """
-    unmatched_by_text: dict[str, list[int]] = defaultdict(list)
+    partners: dict[str, list[int]] = defaultdict(list)
     for their_index in reversed(range(len(theirs))):
         if theirs[their_index].values and not theirs[their_index].lists:
-            unmatched_by_text[theirs[their_index].text].append(their_index)
+            partners[theirs[their_index].text].append(their_index)
     equal_pairs = [
-        (our_index, unmatched_by_text[item.text].pop())
-        for our_index, item in enumerate(ours)
-        if unmatched_by_text.get(item.text)
+        (our_index, partners[item.text].pop()) for our_index, item in enumerate(ours) if partners.get(item.text)
     ]
     our_rest = sorted({*range(len(ours))} - {our_index for our_index, _ in equal_pairs})
     their_rest = sorted({*range(len(theirs))} - {their_index for _, their_index in equal_pairs})

@@ -188,11 +188,7 @@ def document_to_html(document: str, evidence: Mapping[str, Evidence]) -> Html:
     cuts = sorted({0, len(document), *(cut for start, end, _ in spans for cut in (start, end))})
     pieces = []
     for start, end in pairwise(cuts):
-        covering = [
-            (span_end - span_start, band)
-            for span_start, span_end, band in spans
-            if span_start <= start and end <= span_end
-        ]
+        covering = [(last - first, band) for first, last, band in spans if first <= start and end <= last]
         text = document[start:end]
         left_out = len(text) - 2 * CONTEXT
         if covering:
@@ -248,28 +244,21 @@ def without_values_at(
     """
     if not removed:
         return text, evidence
-    moved_evidence: dict[str, Evidence] = {}
+    places_evidence: dict[str, Evidence] = {}
 
     def remaining(data: Any, steps: Steps, place: Steps) -> Any:
         if isinstance(data, dict):
             return {name: remaining(inside, (*steps, name), (*place, name)) for name, inside in data.items()}
         if isinstance(data, list):
-            removed_items = {
-                item_place for item_place in removed if item_place[:-1] == steps and output_type.is_item(item_place)
-            }
-            remaining_indices = [index for index in range(len(data)) if (*steps, index) not in removed_items]
-            return [
-                remaining(data[index], (*steps, index), (*place, position))
-                for position, index in enumerate(remaining_indices)
-            ]
-        if (own_evidence := evidence.get(steps_to_path(steps))) is not None:
-            evidence_of_null = (
-                replace(own_evidence, span=None, match="absent", page=None) if steps in removed else own_evidence
-            )
-            moved_evidence[steps_to_path(place)] = evidence_of_null
+            removals = {other for other in removed if other[:-1] == steps and output_type.is_item(other)}
+            items = [(index, item) for index, item in enumerate(data) if (*steps, index) not in removals]
+            return [remaining(item, (*steps, index), (*place, at)) for at, (index, item) in enumerate(items)]
+        if (support := evidence.get(steps_to_path(steps))) is not None:
+            evidence_of_null = replace(support, span=None, match="absent", page=None) if steps in removed else support
+            places_evidence[steps_to_path(place)] = evidence_of_null
         return None if steps in removed else data
 
-    return output_type.from_data(remaining(data, (), ())), moved_evidence
+    return output_type.from_data(remaining(data, (), ())), places_evidence
 
 
 MIN_VALUES = 20

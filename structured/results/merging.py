@@ -155,16 +155,16 @@ class _NodeMerger(NamedTuple):
         for node in filled_nodes:
             shape = "leaf" if node.is_leaf else self.shape_of(steps, node.data)
             groups.setdefault(shape, []).append(node)
-        shape, largest_group = max(groups.items(), key=lambda group: (len(group[1]), sum(map(_support, group[1]))))
+        shape, majority = max(groups.items(), key=lambda group: (len(group[1]), sum(map(_support, group[1]))))
         if shape is None:
-            result = max(largest_group, key=_support)
-        elif largest_group[0].members is not None:
-            result = self._merged_objects(largest_group, steps)
-        elif largest_group[0].items is not None:
-            result = self._merged_lists(largest_group, steps, must_differ=shape == SET_SHAPE)
+            result = max(majority, key=_support)
+        elif majority[0].members is not None:
+            result = self._merged_objects(majority, steps)
+        elif majority[0].items is not None:
+            result = self._merged_lists(majority, steps, must_differ=shape == SET_SHAPE)
         else:
-            result = self._preferred(largest_group)
-        merged_nodes = {id(node) for node in ([result] if shape is None else largest_group)}
+            result = self._preferred(majority)
+        merged_nodes = {id(node) for node in ([result] if shape is None else majority)}
         _keep_alternatives(result, [node for node in filled_nodes if id(node) not in merged_nodes])
         return result
 
@@ -211,12 +211,11 @@ def _keep_alternatives(preferred: _Node, others: Sequence[_Node]) -> None:
     first_leaf = next(iter(leaves.values()), None)
     for other in others:
         for steps, leaf in other.leaves():
-            own_leaf = leaves.get(steps, first_leaf)
-            if own_leaf is not None and leaf.is_supported:
-                known_values = {identity(node.value) for node in (own_leaf, *own_leaf.alternatives)}
-                own_leaf.alternatives += [
-                    node for node in (leaf, *leaf.alternatives) if identity(node.value) not in known_values
-                ]
+            target = leaves.get(steps, first_leaf)
+            if target is not None and leaf.is_supported:
+                values = {identity(node.value) for node in (target, *target.alternatives)}
+                others = (leaf, *leaf.alternatives)
+                target.alternatives += [node for node in others if identity(node.value) not in values]
 
 
 def _support(node: _Node) -> float:
@@ -245,10 +244,10 @@ class _LeafPlace(NamedTuple):
         return range(self.start // BLOCK_CHARACTERS, self.end // BLOCK_CHARACTERS + 1)
 
 
-_LeafPlaces = Mapping[Steps, _LeafPlace]
+_Places = Mapping[Steps, _LeafPlace]
 
 
-def _leaf_places(item: _Node, start: int) -> _LeafPlaces:
+def _leaf_places(item: _Node, start: int) -> _Places:
     """Return the places of the leaves of an item from a position on; of lists in it only if there are no others."""
     places = {
         steps: _LeafPlace(*leaf.span, identity(leaf.value))
@@ -265,17 +264,20 @@ class _Record:
 
     def __init__(self, order: float) -> None:
         self.items: list[_Node] = []
-        self.places: list[_LeafPlaces] = []
+        self.places: list[_Places] = []
         self.key: Hashable | None = None
         self.order = order
         """Its position in the document, or that of the record before it."""
 
-    def shared_places(self, part_number: int, places: _LeafPlaces, unshared: _LeafPlaces) -> int:
+    def has_item_of(self, part_number: int) -> bool:
+        return any(item.part_number == part_number for item in self.items)
+
+    def shared_places(self, part_number: int, places: _Places, unshared: _Places) -> int:
         """Return how many values of an item have the places of its own; 0 if the two are different things.
 
         They are if the document states two values for one field, at two places.
         """
-        if any(item.part_number == part_number for item in self.items):
+        if self.has_item_of(part_number):
             return 0
         pairs = [
             (place, known_places[steps], steps)
@@ -297,13 +299,13 @@ class _Records:
         self._starts = starts
         self.records: list[_Record] = []
         self._by_key: dict[Hashable, _Record] = {}
-        self._records_by_block: dict[tuple[Steps, int], list[_Record]] = defaultdict(list)
-        self._unplaced_by_identity: dict[Hashable, list[_Record]] = defaultdict(list)
+        self._by_block: dict[tuple[Steps, int], list[_Record]] = defaultdict(list)
+        self._unplaced: dict[Hashable, list[_Record]] = defaultdict(list)
 
     def add(self, answer: _Node) -> None:
         """Add the items of a part; equal items with equal places are one."""
         start = self._starts[answer.part_number]
-        distinct: dict[Hashable, tuple[_Node, _LeafPlaces]] = {}
+        distinct: dict[Hashable, tuple[_Node, _Places]] = {}
         for number, item in enumerate(answer.items or []):
             places = _leaf_places(item, start)
             distinct.setdefault((identity(item.data), frozenset(places.items())) if places else number, (item, places))
@@ -323,42 +325,28 @@ class _Records:
             record.places.append(places)
             self._index_record(record, key, data, unshared, is_placed=bool(places))
 
-    def _record_of(
-        self, item: _Node, key: Hashable, data: Any, places: _LeafPlaces, unshared: _LeafPlaces
-    ) -> _Record | None:
+    def _record_of(self, item: _Node, key: Hashable, data: Any, places: _Places, unshared: _Places) -> _Record | None:
         if key is not None and key in self._by_key:
             return self._by_key[key]
         if not places:
-            equal_records = self._unplaced_by_identity[identity(data)] if key is None else []
-            return next(
-                (
-                    record
-                    for record in equal_records
-                    if all(known.part_number != item.part_number for known in record.items)
-                ),
-                None,
-            )
+            twins = self._unplaced[identity(data)] if key is None else []
+            other_parts = (record for record in twins if not record.has_item_of(item.part_number))
+            return next(other_parts, None)
         blocks = [(steps, block) for steps, place in unshared.items() for block in place.blocks]
-        nearby_records = dict.fromkeys(record for block in blocks for record in self._records_by_block.get(block, ()))
-        eligible_records = [record for record in nearby_records if key is None or record.key is None]
-        counts_and_records = [
-            (record.shared_places(item.part_number, places, unshared), record) for record in eligible_records
-        ]
-        return max((match for match in counts_and_records if match[0]), key=lambda match: match[0], default=(0, None))[
-            1
-        ]
+        neighbours = dict.fromkeys(record for block in blocks for record in self._by_block.get(block, ()))
+        candidates = [record for record in neighbours if key is None or record.key is None]
+        scores = [(record.shared_places(item.part_number, places, unshared), record) for record in candidates]
+        return max((match for match in scores if match[0]), key=lambda match: match[0], default=(0, None))[1]
 
-    def _index_record(
-        self, record: _Record, key: Hashable, data: Any, unshared: _LeafPlaces, *, is_placed: bool
-    ) -> None:
+    def _index_record(self, record: _Record, key: Hashable, data: Any, unshared: _Places, *, is_placed: bool) -> None:
         if key is not None:
             self._by_key[key] = record
             record.key = key
-        elif not is_placed and record not in self._unplaced_by_identity[identity(data)]:
-            self._unplaced_by_identity[identity(data)].append(record)
+        elif not is_placed and record not in self._unplaced[identity(data)]:
+            self._unplaced[identity(data)].append(record)
         for steps, place in unshared.items():
             for block in place.blocks:
-                block_records = self._records_by_block[steps, block]
+                block_records = self._by_block[steps, block]
                 if record not in block_records[-1:]:
                     block_records.append(record)
 
@@ -413,15 +401,13 @@ def _vote_on_place(candidates: Sequence[SampledAnswer]) -> Any:
     for candidate in candidates:
         shape = frozenset(candidate.data) if isinstance(candidate.data, dict) else identity(candidate.data)
         groups.setdefault(shape, []).append(candidate)
-    largest_group = max(
+    majority = max(
         groups.values(), key=lambda group: (len(group), max(candidate.log_probability for candidate in group))
     )
-    likeliest = max(largest_group, key=lambda candidate: candidate.log_probability).data
+    likeliest = max(majority, key=lambda candidate: candidate.log_probability).data
     if not isinstance(likeliest, dict):
         return likeliest
     return {
-        name: _vote_on_place(
-            [SampledAnswer(candidate.data[name], candidate.log_probability) for candidate in largest_group]
-        )
+        name: _vote_on_place([SampledAnswer(candidate.data[name], candidate.log_probability) for candidate in majority])
         for name in likeliest
     }

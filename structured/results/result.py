@@ -83,7 +83,7 @@ class Provenance:
 
 
 @dataclass(frozen=True, slots=True)
-class EvidenceSource:
+class ResultInputs:
     """The inputs from which the lazy members of a result are computed.
 
     Attributes:
@@ -154,7 +154,7 @@ class Result(Generic[T]):
     """The value; None also where there is none."""
     _missing_error: Exception | None = field(default=None)
     """Why there is no value: fields that the type requires are missing."""
-    _evidence_source: EvidenceSource | None = field(default=None)
+    _inputs: ResultInputs | None = field(default=None)
     """The inputs of the lazy members."""
 
     def __repr__(self) -> str:
@@ -188,17 +188,17 @@ class Result(Generic[T]):
     @cached_property
     def data(self) -> Any:
         """The stated values, as plain JSON, without the missing fields; None if there is an error."""
-        if self._evidence_source is None or self.text is None:
+        if self._inputs is None or self.text is None:
             return None
-        stated = self._evidence_source.stated
-        return self._evidence_source.output_type.to_data(self.text) if stated is None else stated.data
+        stated = self._inputs.stated
+        return self._inputs.output_type.to_data(self.text) if stated is None else stated.data
 
     @cached_property
     def evidence(self) -> Mapping[str, Evidence]:
         """The evidence for each value that holds no others, by its path; `""` is an answer of one value."""
-        if self._evidence_source is None or self.text is None:
+        if self._inputs is None or self.text is None:
             return {}
-        source, evidence = self._evidence_source, self._evidence_source.known_evidence
+        source, evidence = self._inputs, self._inputs.known_evidence
         if evidence is None:
             evidence = attribute(source.output_type, self.document, self.text, source.all_generations, source.kept)
         if source.calibrate is not None:
@@ -208,19 +208,15 @@ class Result(Generic[T]):
     @cached_property
     def flags(self) -> tuple[Flag, ...]:
         """The values that did not pass a `Check` of the type, each with the check's message."""
-        if self._evidence_source is None or self.text is None:
+        if self._inputs is None or self.text is None:
             return ()
-        parts = self._evidence_source.output_type.parts
+        parts = self._inputs.output_type.parts
         return flags_of(parts, self._instance) if self._missing_error is None else flags_of_data(parts, self.data)
 
     @cached_property
     def provenance(self) -> Provenance | None:
         """The inputs that decided the answer; None if there is an error."""
-        return (
-            None
-            if self._evidence_source is None or self._evidence_source.provenance is None
-            else self._evidence_source.provenance()
-        )
+        return None if self._inputs is None or self._inputs.provenance is None else self._inputs.provenance()
 
     @property
     def confidence(self) -> float:
@@ -286,9 +282,9 @@ class Result(Generic[T]):
         computed = {"data": self.data, "evidence": dict(self.evidence), "provenance": self.provenance}
         computed["flags"] = self.flags
         attempts = tuple(Attempt(attempt.text, picklable(attempt.error)) for attempt in self.attempts)
-        replaced = {"_reading": None, "attempts": attempts, "metadata": dict(self.metadata)}
+        replaced = {"_inputs": None, "attempts": attempts, "metadata": dict(self.metadata)}
         unmade = None if self._missing_error is None else picklable(self._missing_error)
-        return {**vars(self), **computed, **replaced, "conflicts": dict(self.conflicts), "_unmade": unmade}
+        return {**vars(self), **computed, **replaced, "conflicts": dict(self.conflicts), "_missing_error": unmade}
 
     def _repr_html_(self) -> str:
         """Return the document with its values highlighted, and the values with their evidence."""
@@ -296,10 +292,8 @@ class Result(Generic[T]):
         if self.error is not None:
             return card(title, model, concatenated(message(self.error)))
         parts = [document_to_html(self.document, self.evidence)] if self.document else []
-        parts += [
-            values_to_html(self.data, self.missing, self.evidence),
-            *([bullet_list(self.flags)] if self.flags else ()),
-        ]
+        parts.append(values_to_html(self.data, self.missing, self.evidence))
+        parts += [bullet_list(self.flags)] if self.flags else []
         return card(title, model, *parts)
 
 
@@ -335,9 +329,8 @@ def result_from_json(
             return failed
         result = _answered_from_json(record, position, metadata)
         data = record.get("data", record["value"])
-        evidence_records = (
-            record.get("evidence", {}) if "document" in record else {}
-        )  # places in a text that is not there
+        has_document = "document" in record  # without it, places are in a text that is not there
+        evidence_records = record.get("evidence", {}) if has_document else {}
         evidence = {path: _read_evidence(part, result.document) for path, part in evidence_records.items()}
         members = {"data": data, "evidence": evidence, "provenance": provenance}
     except (KeyError, TypeError, AttributeError) as error:
@@ -350,7 +343,7 @@ def result_from_json(
         if "data" in record and (stated.data, stated.missing) != (data, result.missing):
             raise ValueError("its data are not what its text says")
         instance, missing_error = stated.value, stated.error
-        result = replace(result, _evidence_source=EvidenceSource(output_type))
+        result = replace(result, _inputs=ResultInputs(output_type))
     else:
         members["flags"] = tuple(Flag(**flag) for flag in record.get("flags", ()))
     result = replace(result, _instance=instance, _missing_error=missing_error)

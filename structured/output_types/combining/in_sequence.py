@@ -56,7 +56,7 @@ class _TextSequence(Combination[T]):
         """Return the text of the texts of the parts."""
 
     def _split_texts(self, text: str) -> list[str]:
-        return [text[part_text.start : part_text.end] for part_text in self.pieces(text)]
+        return [text[piece.start : piece.end] for piece in self.pieces(text)]
 
     @abstractmethod
     def pieces(self, text: str) -> list[Piece]:
@@ -64,7 +64,7 @@ class _TextSequence(Combination[T]):
 
     def parse(self, text: str) -> T:
         """Return the values of the parts of a text. Raises ValueError if a part is rejected, or it is no such text."""
-        return self._to_value([part.parse(part_text) for part, part_text in self._with_types(self._split_texts(text))])
+        return self._to_value([part.parse(piece) for part, piece in self._with_types(self._split_texts(text))])
 
     def _write(self, value: Any) -> str:
         """Return the text of the values of the parts; each may also be the text of its part."""
@@ -80,9 +80,7 @@ class _TextSequence(Combination[T]):
 
     def to_data(self, text: str) -> Any:
         """Return the plain data of the parts, each of which is voted on by itself."""
-        return self._to_plain(
-            [part.to_data(part_text) for part, part_text in self._with_types(self._split_texts(text))]
-        )
+        return self._to_plain([part.to_data(piece) for part, piece in self._with_types(self._split_texts(text))])
 
     def from_data(self, data: Any) -> str:
         """Return the text of plain data."""
@@ -382,7 +380,7 @@ _TEMPLATE_TOKEN = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
 def _parse_template(text: str, parts: Mapping[str, RowPart]) -> list[tuple[str, RowPart]]:
     """Return the parts and fixed texts of a template, with their names. Raises PatternError where it is none."""
     named_parts: list[tuple[str, RowPart]] = []
-    used_names: set[str] = set()
+    used: set[str] = set()
     end = 0
     literal_text = ""
     for token in _TEMPLATE_TOKEN.finditer(text):
@@ -391,14 +389,14 @@ def _parse_template(text: str, parts: Mapping[str, RowPart]) -> list[tuple[str, 
         if token[0] in ("{{", "}}"):
             literal_text += token[0][0]
             continue
-        _check_placeholder(token, text, parts, used_names)
-        used_names.add(token[1])
+        _check_placeholder(token, text, parts, used)
+        used.add(token[1])
         named_parts += [("", literal_text)] if literal_text else []
         named_parts.append((token[1], parts[token[1]]))
         literal_text = ""
     literal_text += text[end:]
-    unused = [name for name in parts if name not in used_names]
-    if unused or not used_names:
+    unused = [name for name in parts if name not in used]
+    if unused or not used:
         raise PatternError(
             f"The template has no place for {unused[0]}" if unused else "The template has no places",
             pattern=text,
@@ -407,16 +405,14 @@ def _parse_template(text: str, parts: Mapping[str, RowPart]) -> list[tuple[str, 
     return [*named_parts, ("", literal_text)] if literal_text else named_parts
 
 
-def _check_placeholder(
-    token: re.Match[str], text: str, names: Mapping[str, object], used_names: Collection[str]
-) -> None:
+def _check_placeholder(token: re.Match[str], text: str, names: Mapping[str, object], used: Collection[str]) -> None:
     """Raise PatternError unless a token of a template is a place for one of some parts, the first for it."""
     name: str | None = token[1]
     if name is None:
         problem, remedy = f"A {token[0]!r} is unmatched", f"Write {token[0] * 2} for the character."
     elif not name.isidentifier():
         problem, remedy = f"{{{name}}} is no name", "Write {name} and pass its type as name=…; or {{ for a brace."
-    elif name in used_names:
+    elif name in used:
         problem, remedy = f"{{{name}}} appears twice", "Give each place a name of its own."
     elif name == "result" and name not in names:
         problem, remedy = "{result} has the name of an option", "Give the place another name: {value}, say."

@@ -40,24 +40,20 @@ def split_text(positions: Positions, text: str, *, longest: bool = True) -> list
     data = arguments.text("text", text).encode()
     if not data and positions.is_empty:
         return []
-    leading_members = _members_leading_to_end(positions, data)
+    leading = _members_leading_to_end(positions, data)
     ends_of_positions: list[tuple[int, int]] = []
-    member = _first_leading(positions.begun(positions.first), leading_members[0])
+    member = _first_leading(positions.begun(positions.first), leading[0])
     byte_index = 0
     if member is None:
         return None
     while member is not None:
-        successor, follower = (
-            leading_members[byte_index][member],
-            _follower(positions, member, leading_members[byte_index]),
-        )
-        is_end = (
-            byte_index == len(data) and member[0] in positions.last and positions.automata[member[0]].accepts(member[1])
-        )
+        position, state = member
+        successor, follower = leading[byte_index][member], _follower(positions, member, leading[byte_index])
+        is_end = byte_index == len(data) and position in positions.last and positions.automata[position].accepts(state)
         if successor is not None and (longest or follower is None):
             member, byte_index = successor, byte_index + 1
         else:
-            ends_of_positions.append((member[0], byte_index))
+            ends_of_positions.append((position, byte_index))
             member = None if is_end else follower
     return list(_character_spans(ends_of_positions, data))
 
@@ -104,9 +100,8 @@ def _add_ended_members(
     while is_growing:
         is_growing = False
         for member in ended:
-            if member not in leading_here and (
-                member[0] in final_positions or _follower(positions, member, leading_here) is not None
-            ):
+            is_final = member[0] in final_positions
+            if member not in leading_here and (is_final or _follower(positions, member, leading_here) is not None):
                 leading_here[member] = None
                 is_growing = True
 
