@@ -273,7 +273,13 @@ class DocumentStatements:
 
 
 def _time_spellings(value: time | datetime) -> Sequence[str]:
-    """Return a time with seconds: one without a zone also in UTC, and UTC in both of its spellings."""
+    """Return a time with seconds: one without a zone also in UTC, and UTC in both of its spellings.
+
+    The first that a type allows is written. So UTC is put in only where the type demands a zone (`AwareDatetime`) and
+    the document states none, as in most documents: there nothing else could be written.
+
+    `09:40` → `09:40:00`, `09:40:00Z`
+    """
     iso_text = value.isoformat()
     return (iso_text, f"{iso_text}Z") if value.tzinfo is None else (iso_text, iso_text.replace("+00:00", "Z"))
 

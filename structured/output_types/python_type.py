@@ -65,9 +65,9 @@ class PythonType(JsonOutput[T]):
 
     def plain(self, value: Any) -> Any:
         """Return a value as plain JSON data."""
-        return self.to_plain_data(self.adapter.validate_python(value))
+        return self.dump(self.adapter.validate_python(value))
 
-    def to_plain_data(self, instance: T) -> Any:
+    def dump(self, instance: T) -> Any:
         """Return an instance as plain JSON data; a decimal is a text where no double is equal to it."""
         data = self.adapter.dump_python(instance, mode="json", by_alias=True)
         return self._map_decimals(data, _number_or_digits) if self._has_decimals else data

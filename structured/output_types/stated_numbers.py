@@ -38,14 +38,14 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Statement(Generic[T]):
-    """A span of a document that states a value, and its readings.
+    """A span of a document that states a value, and the values that it may mean.
 
-    `1.250` has the readings 1.25 and 1250. More characters are a statement of their own: of `12 %`, `12` states 12, and
+    `1.250` may mean 1.25 or 1250. More characters are a statement of their own: of `12 %`, `12` states 12, and
     `12 %` states 0.12.
 
     Attributes:
         span: Start and end, in characters of the document as given.
-        values: The values, all different, the usual one first; never empty.
+        values: The values that it may mean, all different, the usual one first; never empty.
     """
 
     span: Span

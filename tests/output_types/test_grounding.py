@@ -365,8 +365,11 @@ def test_a_time_without_a_zone_is_found_as_one_in_utc(wanted: Any) -> None:
     """A type that demands a zone gets one; the evidence is what the document says of it."""
     is_free = wanted is AwareDatetime
     model = scripted('"2024-03-14T09:40:00Z"') if is_free else anything(0)
-    found = Extractor(wanted, model=model).result("On 14 March 2024 at 9:40 am.").evidence[""]
+    result = Extractor(wanted, model=model).result("On 14 March 2024 at 9:40 am.")
+    found = result.evidence[""]
     assert (found.span, found.match) == ((3, 27), "normalised" if is_free else "grounded")
+    demands_zone = wanted in (AwareDatetime, Grounded[AwareDatetime])
+    assert str(result.value.tzinfo) == ("UTC" if demands_zone else "None")
 
 
 def test_a_quotation_stands_where_the_document_has_it() -> None:

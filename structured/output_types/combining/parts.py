@@ -152,7 +152,7 @@ def Json(  # noqa: N802  an output type, as Regex and Choice are
     json_type = resolve_type(output_type, layout=layout)
     if not isinstance(json_type, JsonOutput):
         raise SchemaError(f"{json_type.name} is no JSON", remedy="Combine it as it is, without Json(…).")
-    return json_type.with_grounding(grounded) if grounded else json_type
+    return json_type if grounded is None else json_type.with_grounding(grounded)
 
 
 def to_part(part: object, noun: str) -> OutputType[Any]:
