@@ -39,7 +39,7 @@ def kind_of(value: ValueScore, document: str, expected: frozenset[str]) -> str:
     given, right = folded(value.given), folded(value.expected)
     if value.expected is None:
         return "unstated"
-    dates = [{day for statement in stated_dates(text) for day in statement.readings} for text in (given, right)]
+    dates = [{day for statement in stated_dates(text) for day in statement.values} for text in (given, right)]
     if dates[0] & dates[1]:
         return "date"
     if given in document and (given in right or right in given):

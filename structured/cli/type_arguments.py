@@ -17,7 +17,7 @@ from structured.integrations.server.field_lists import FieldListError, read_fiel
 from structured.output_types.call_types import FunctionType, ToolType, functions
 from structured.output_types.choice import Choice
 from structured.output_types.functions import is_function
-from structured.output_types.grammar import SHIPPED, Grammar, ShippedName
+from structured.output_types.grammar import SHIPPED_TITLES, Grammar, ShippedName
 from structured.output_types.json_schema import JsonSchema
 from structured.output_types.output_type import OutputType
 from structured.output_types.regex import Regex
@@ -78,7 +78,7 @@ def _run_file(path: Path) -> ModuleType:
 
 FIELDS_HELP = 'The type, written here in place of TYPE: "name: str, age: int | None".'
 PATTERN_HELP = "A regular expression of Python in place of TYPE: the answer is a text that it matches as a whole."
-GRAMMAR_HELP = f"A grammar in Lark's language in place of TYPE: a file, or one that ships: {', '.join(SHIPPED)}."
+GRAMMAR_HELP = f"A grammar in Lark's language in place of TYPE: a file, or one that ships: {', '.join(SHIPPED_TITLES)}."
 CHOICE_HELP = "One of the texts to choose from, in place of TYPE; once for each."
 
 
@@ -133,9 +133,9 @@ def _list_type(output_type: Any) -> Any:
 
 def _read_grammar(name: str) -> Grammar[str]:
     """Return a grammar that ships, or that of a file, which may import others beside it."""
-    if name in SHIPPED:
+    if name in SHIPPED_TITLES:
         return Grammar.named(cast("ShippedName", name))
     path = Path(name)
     if not path.is_file():
-        raise typer.BadParameter(f"There is no file {name!r}. Grammars that ship: {', '.join(SHIPPED)}.")
+        raise typer.BadParameter(f"There is no file {name!r}. Grammars that ship: {', '.join(SHIPPED_TITLES)}.")
     return Grammar(read_text(path).text, name=path.stem, import_paths=[str(path.parent)])

@@ -23,14 +23,14 @@ from structured.extraction.long_documents import LongDocument
 from structured.extraction.options import Options, Repair
 from structured.extraction.task import Answer, Item
 from structured.index.index import Index
-from structured.output_types.json_output import rewriting
+from structured.output_types.json_output import rewriting_automaton
 from structured.output_types.missing_values import ParsedAnswer
-from structured.output_types.paths import Steps, has, steps_to_path
-from structured.results.attribution import KeptAnswer, attribute, sureness, without_copies
+from structured.output_types.paths import Steps, has_member, steps_to_path
+from structured.results.attribution import KeptAnswer, attribute, leaf_confidences, without_copies
 from structured.results.evidence import Evidence, on_pages, without_unsupported
-from structured.results.json_text import spans
+from structured.results.json_text import value_spans
 from structured.results.merging import Conflicts
-from structured.results.result import Reading, Result, read_answer
+from structured.results.result import Result, read_answer
 
 
 def rejected_values(rejected: Attempt) -> list[tuple[Steps, str]]:
@@ -52,7 +52,7 @@ def _steps_in_data(location: Collection[str | int], data: Any) -> Steps:
     """
     steps: Steps = ()
     for step in location:
-        if has(data, step):
+        if has_member(data, step):
             steps, data = (*steps, step), data[step]
     return steps
 
@@ -101,8 +101,8 @@ def result_of(
         conflicts={path: [(value, on_page(one)) for value, one in others] for path, others in conflicts.items()},
         _instance=value if parsed is None else parsed.value,
         source="" if layout is None else layout.source,
-        _unmade=None if parsed is None else parsed.error,
-        _reading=Reading(
+        _missing_error=None if parsed is None else parsed.error,
+        _inputs=ResultInputs(
             task.output_type,
             answer.confidence_generations,
             answer.kept_answer,
@@ -185,16 +185,16 @@ def _start_after_rejection(item: GuidedItem, generation: Generation, repair: Rep
     if not wrong or () in wrong or not accepts_text(item.index.automaton, text):
         return item.whole_start
     outermost = {steps for steps in wrong if not any(steps[:depth] in wrong for depth in range(len(steps)))}
-    spans_to_rewrite = {steps: (start, end) for steps, start, end in spans(text) if steps in outermost}
+    spans_to_rewrite = {steps: (start, end) for steps, start, end in value_spans(text) if steps in outermost}
     try:
-        automaton = rewriting(output_type, text, spans_to_rewrite, item.document)
+        automaton = rewriting_automaton(output_type, text, spans_to_rewrite, item.document)
         if automaton is None:
             return item.whole_start
         index = Index(automaton, task.model.vocabulary, table=item.index.table, name=output_type.name)  # with its masks
         healed = item.whole_start.healed
         if repair == "told":
             healed = task.with_instructions(explanation(rejected)).healed(item.input.conversation, index)
-        kept = KeptAnswer(sureness(output_type, generation, item.kept_answer), frozenset(spans_to_rewrite))
+        kept = KeptAnswer(leaf_confidences(output_type, generation, item.kept_answer), frozenset(spans_to_rewrite))
         return task.attempt_start(index, healed, item.max_tokens, kept)
     except (SchemaError, PatternError, PromptError, BudgetError):
         return item.whole_start

@@ -25,7 +25,7 @@ from structured.index.index import Index
 from structured.models import checked_calls as calls
 from structured.models import load_model
 from structured.models.protocol import DecodingBatch, LanguageModel, Logits, Messages, WrappedModel
-from structured.output_types.combining.parts import part_of
+from structured.output_types.combining.parts import to_part
 from structured.output_types.output_type import OutputType, check_interface
 from structured.results.result import read_answer
 
@@ -208,7 +208,7 @@ class Draft:
         """
         if name in self._values:
             raise ValueError(f"The draft has a value {name!r} already. Give each answer a name of its own.")
-        resolved_type = part_of(output_type, "The type")
+        resolved_type = to_part(output_type, "The type")
         cache = self._options["cache"]
         check_interface(resolved_type)
         if max_tokens is None:

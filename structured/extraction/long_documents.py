@@ -14,7 +14,7 @@ from structured.extraction.documents.document import DocumentLike
 from structured.extraction.guided_task import GuidedTask
 from structured.extraction.task import Answer, InputDocument, Item, Part, Pending, Task
 from structured.models import checked_calls as calls
-from structured.output_types.keys import keys, shapes
+from structured.output_types.keys import key_function, shape_function
 from structured.results.merging import Merged, PartAnswer, merge
 
 ANSWER_DIVISOR = 4
@@ -192,6 +192,6 @@ class LongDocument(Pending):
         return merge(
             [answer for _, answer in ordered],
             prefer=self.chunking.prefer,
-            key_of=keys(root, self.chunking.merge_by),
-            shape_of=shapes(root),
+            key_of=key_function(root, self.chunking.merge_by),
+            shape_of=shape_function(root),
         )

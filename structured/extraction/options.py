@@ -30,10 +30,9 @@ from structured.errors.values import message, shown
 from structured.extraction.documents.chunks import DEFAULT_CHUNKING, Chunking
 from structured.extraction.events import Listener
 from structured.models import ModelSource
-from structured.output_types.grounded_values import Ground
 from structured.output_types.json_output import DEFAULT_LAYOUT, JsonLayout
-from structured.output_types.missing_values import Missing
 from structured.output_types.output_type import OutputType
+from structured.output_types.paths import FieldSelection
 from structured.results.evidence import Calibration
 
 ErrorPolicy = Literal["raise", "return", "skip"]
@@ -127,8 +126,8 @@ class Options(TypedDict, total=False):
     instructions: str | None
     system: str | None
     examples: Sequence[tuple[str, object]]
-    grounded: Ground | None
-    allow_missing: Missing | None
+    grounded: FieldSelection | None
+    allow_missing: FieldSelection | None
     layout: JsonLayout | None
     temperature: float
     top_k: int | None

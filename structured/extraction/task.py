@@ -27,7 +27,7 @@ from structured.output_types.paths import steps_to_field
 from structured.results.attribution import KeptAnswer
 from structured.results.evidence import Evidence
 from structured.results.json_text import spans
-from structured.results.merging import Candidate, vote
+from structured.results.merging import SampledAnswer, vote
 from structured.results.result import Provenance, Usage
 
 ANSWER_NEUTRAL_OPTIONS = frozenset({"model", "observe", "batch_size", "batch_tokens", "cache"})
@@ -152,7 +152,7 @@ class Task(ABC):
                 return False
             return True
 
-        candidates = [Candidate(output_type.to_data(one.text), one.log_probability) for one, _ in valid]
+        candidates = [SampledAnswer(output_type.to_data(one.text), one.log_probability) for one, _ in valid]
         elected = vote(candidates, is_valid)
         if elected.position is not None:
             one, value = valid[elected.position]

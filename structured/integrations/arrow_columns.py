@@ -30,7 +30,7 @@ from structured.output_types.output_type import OutputType
 from structured.output_types.paths import Steps, steps_to_path
 from structured.output_types.python_type import PythonType
 from structured.output_types.resolve import resolve_json
-from structured.output_types.schema_parts import listed
+from structured.output_types.schema_parts import listed_schemas
 
 INT64 = range(-(2**63), 2**63)
 
@@ -196,7 +196,7 @@ def column_of(output_type: OutputType[Any]) -> Column:
     Column(kind='list_', parts={'items': Column(kind='int64', parts={})})
     """
     if isinstance(output_type, MissingFieldsType):
-        output_type = output_type.of
+        output_type = output_type.base_type
     root = output_type.root
     if isinstance(output_type, PythonType):
         serialization_schema = _serialization_schema(output_type)
@@ -256,7 +256,7 @@ class _ColumnDerivation:
         """Return the column that all branches beside null have in common."""
         if keyword == "$ref":
             return self.column(follow(part), ancestors)
-        options = listed(part, keyword)
+        options = listed_schemas(part, keyword)
         if keyword != "allOf":
             return self._common_column([option for option in options if not _is_null(option)], ancestors) or JSON
         return self.column(options[0], ancestors) if len(options) == 1 else JSON
@@ -267,7 +267,7 @@ class _ColumnDerivation:
         return columns[0] if columns and all(column == columns[0] for column in columns) else None
 
     def _array_column(self, part: Subschema, ancestors: frozenset[Identity]) -> Column:
-        schema, parts = part.schema, listed(part, "prefixItems")
+        schema, parts = part.schema, listed_schemas(part, "prefixItems")
         if isinstance(schema.get("items"), Mapping):
             parts.append(part.subschema("items"))
         elif schema.get("items", False) is not False:

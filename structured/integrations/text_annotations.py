@@ -171,7 +171,7 @@ def _text_to_value(quote: str, kind: str, where: str) -> Any:
         return quote
     for name, reader in readers:
         for statement in sorted(reader(quote), key=lambda statement: statement.span[0] - statement.span[1])[:1]:
-            value = statement.readings[0]
+            value = statement.values[0]
             if not isinstance(value, Decimal):
                 return value.isoformat()
             return float(value) if name == "number" else int(value) if value == int(value) else str(value)

@@ -19,7 +19,7 @@ from structured.errors.values import counted, message
 from structured.extraction.journal import each_record, to_path
 from structured.extraction.records import Record
 from structured.output_types.checks import Flag
-from structured.output_types.paths import members, steps_to_path
+from structured.output_types.paths import leaves_outside_lists, steps_to_path
 from structured.results.result import result_from_json
 
 RowsOf = Literal["documents", "values"]
@@ -86,7 +86,7 @@ def _document_row(record: Record) -> FlatRow:
     row = {"id": record["id"]}
     for name in ("metadata", "value"):
         if name in record:
-            row |= {steps_to_path(steps): value for steps, value in members(record[name], (name,))}
+            row |= {steps_to_path(steps): value for steps, value in leaves_outside_lists(record[name], (name,))}
     if "flags" in record:
         row["flags"] = "; ".join(str(Flag(**flag)) for flag in record["flags"])
     if "error" in record:

@@ -20,7 +20,7 @@ from structured.errors.values import fault_of_json, message, shown
 from structured.extraction.documents.document import Document, DocumentLike, read_document
 from structured.extraction.prompts import Conversation, is_messages
 from structured.output_types.output_type import OutputType
-from structured.output_types.paths import Steps, ends, has, path_to_steps, steps_to_field, steps_to_path
+from structured.output_types.paths import Steps, end_values, has_member, path_to_steps, steps_to_field, steps_to_path
 from structured.output_types.schema_parts import parts_at
 from structured.results.result import Result, instance_of
 
@@ -145,7 +145,7 @@ def answer_data(value: Any, output_type: OutputType[Any] | None) -> Any:
 
 def _value_at(data: Any, steps: Steps) -> Any:
     for step in steps:
-        if not has(data, step):
+        if not has_member(data, step):
             return _NO_VALUE
         data = data[step]
     return data
@@ -221,7 +221,7 @@ def _check_paths(
             raise ValueError(f'{name}: "spans" has {path!r}, where the value has nothing. Correct the path.')
     if output_type is None or output_type.root is None:
         return
-    fields = {steps_to_field(steps) for value in values for steps, _ in ends(value)}
+    fields = {steps_to_field(steps) for value in values for steps, _ in end_values(value)}
     for path, decision in reviewed.items():
         steps = path_to_steps(path)
         if decision != "rejected" and steps_to_field(steps) not in fields and not parts_at(output_type.root, steps):
@@ -250,7 +250,7 @@ def _fields_reviewed(reviewed: Mapping[str, str], value: Any) -> frozenset[str]:
         decision_counts[steps_to_field(path_to_steps(path))] += decision != "rejected"
     has_moved_items = any(decision == "rejected" and "[" in path for path, decision in reviewed.items())
     paths_by_field: dict[str, list[str]] = defaultdict(list)
-    for steps, _ in ends(value):
+    for steps, _ in end_values(value):
         paths_by_field[steps_to_field(steps)].append(steps_to_path(steps))
     return frozenset(
         one

@@ -36,9 +36,9 @@ from structured.jobs.evaluation import Thresholds
 from structured.json_schema.document.location import Identity, Subschema
 from structured.json_schema.nullable import types_of
 from structured.output_types.html import html, write_page
-from structured.output_types.paths import Steps, ends, member, path_to_steps, steps_to_field, steps_to_path
+from structured.output_types.paths import Steps, end_values, member_path, path_to_steps, steps_to_field, steps_to_path
 from structured.output_types.python_type import python_type
-from structured.output_types.schema_parts import below, flat, parts_at
+from structured.output_types.schema_parts import flattened, parts_at, parts_at_step
 from structured.output_types.stated_dates import stated_dates, stated_datetimes, stated_times
 from structured.output_types.stated_numbers import Statement, stated_numbers
 from structured.results.evidence import BANDS, MATCH_WORDS, Evidence
@@ -71,7 +71,7 @@ class TypeTable:
 
     def number(self, parts: Iterable[Subschema]) -> int:
         """Return the number of the type that some parts of a schema make together."""
-        simple_parts = [part for part in flat(list(parts)) if not _COMBINING & part.schema.keys()]
+        simple_parts = [part for part in flattened(list(parts)) if not _COMBINING & part.schema.keys()]
         key = frozenset(part.identity for part in simple_parts)
         if key not in self._numbers:
             self._numbers[key] = len(self.descriptions)
@@ -90,11 +90,11 @@ class TypeTable:
         records = [part for part in simple_parts if "object" in types_of(part.schema)]
         if len(records) == 1:  # of several, it is unknown which to add
             described["members"] = [
-                [name, f".{member('', name)}", self.number(below(records[0], name))]
+                [name, f".{member_path('', name)}", self.number(parts_at_step(records[0], name))]
                 for name in records[0].schema.get("properties", {})
             ]
         lists = [part for part in simple_parts if "array" in types_of(part.schema)]
-        items = [inner for part in lists if "prefixItems" not in part.schema for inner in below(part, 0)]
+        items = [inner for part in lists if "prefixItems" not in part.schema for inner in parts_at_step(part, 0)]
         if items:
             described["items"] = self.number(items)
         return described
@@ -310,7 +310,9 @@ def _document(
     evidence = {**dict.fromkeys(result.missing, MISSING_EVIDENCE), **result.evidence}
     steps_of_path = {path: path_to_steps(path) for path in {**result.evidence, **evidence}}
     inner_steps = {steps[:length] for steps in steps_of_path.values() for length in range(len(steps))}
-    data = {steps_to_path(steps): (steps, value) for steps, value in ends(result.data) if steps not in inner_steps}
+    data = {
+        steps_to_path(steps): (steps, value) for steps, value in end_values(result.data) if steps not in inner_steps
+    }
     to_utf16 = utf16_offsets(result.document)
     listed_values: list[dict[str, Any]] = []
     places: list[tuple[Steps, int]] = []
@@ -408,8 +410,7 @@ def _statements(document: str, kinds: Container[str]) -> dict[str, list[tuple[in
     for kind, (read, to_text) in _STATEMENT_READERS.items():
         if kind in kinds:
             statements[kind] = [
-                (to_utf16(one.span[0]), to_utf16(one.span[1]), list(map(to_text, one.readings)))
-                for one in read(document)
+                (to_utf16(one.span[0]), to_utf16(one.span[1]), list(map(to_text, one.values))) for one in read(document)
             ]
     return statements
 

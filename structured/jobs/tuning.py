@@ -25,7 +25,7 @@ from structured.jobs.figures import Figure
 from structured.jobs.gold import Gold, GoldLike, read_gold
 from structured.output_types.html import as_text
 from structured.output_types.output_type import OutputType
-from structured.output_types.paths import ends, steps_to_field
+from structured.output_types.paths import end_values, steps_to_field
 from structured.results.comparison import Compare
 
 if TYPE_CHECKING:
@@ -228,7 +228,7 @@ def _has_value(gold: Gold) -> bool:
     """Tell whether a right answer has a value that counts."""
     return any(
         value is not None and value not in ([], {}) and gold.counts(steps_to_field(steps))
-        for steps, value in ends(gold.data)
+        for steps, value in end_values(gold.data)
     )
 
 

@@ -20,7 +20,7 @@ from pydantic import AliasChoices, BaseModel, Field, PydanticUserError, TypeAdap
 from pydantic.errors import PydanticUndefinedAnnotation
 from pydantic.fields import FieldInfo
 
-TypeAlias = (typing_extensions.TypeAliasType, getattr(typing, "TypeAliasType", typing_extensions.TypeAliasType))
+TYPE_ALIASES = (typing_extensions.TypeAliasType, getattr(typing, "TypeAliasType", typing_extensions.TypeAliasType))
 
 
 class Annotation:
@@ -28,7 +28,7 @@ class Annotation:
 
     def __init__(self, annotation: Any) -> None:
         self.type = annotation
-        self._bare = _bare(annotation)
+        self._bare = _without_metadata(annotation)
 
     def __repr__(self) -> str:
         return f"Annotation({self.type!r})"
@@ -42,11 +42,11 @@ class Annotation:
             return cls(annotation)
         return _of_hashable(annotation)
 
-    def inside(self, step: str | int) -> "Annotation":
+    def part_at(self, step: str | int) -> "Annotation":
         """Return the type of a member, by its name in the text, or of an item, by its position."""
         if step in self._fields:
             return self._fields[step][1]
-        return Annotation.of(Any) if self._fields or self._rest is None else self._rest
+        return Annotation.of(Any) if self._fields or self._item_annotation is None else self._item_annotation
 
     def read(self, text: str, plain: Any) -> Any:
         """Return the instance that a JSON text holds, or what it is as plain data: `plain`, if that is given."""
@@ -57,7 +57,7 @@ class Annotation:
                 return json.loads(text)
         return json.loads(text) if plain is None else plain
 
-    def partial(self, members: dict[str, Any] | list[Any]) -> Any:
+    def partial_instance(self, members: dict[str, Any] | list[Any]) -> Any:
         """Return a container with some of its members: of a model an instance, else the members themselves.
 
         The instance has no other fields than those, and none of its class's code is run to make it: not for defaults,
@@ -65,12 +65,12 @@ class Annotation:
         """
         if not (_is_model(self._bare) and isinstance(members, dict)):
             return members
-        named = {self._fields[key][0]: value for key, value in members.items() if key in self._fields}
-        others = {key: value for key, value in members.items() if key not in self._fields}
+        field_values = {self._fields[key][0]: value for key, value in members.items() if key in self._fields}
+        extra_values = {key: value for key, value in members.items() if key not in self._fields}
         instance = self._bare.__new__(self._bare)
-        object.__setattr__(instance, "__dict__", named)
-        object.__setattr__(instance, "__pydantic_fields_set__", set(named))
-        extra = others if self._bare.model_config.get("extra") == "allow" else None
+        object.__setattr__(instance, "__dict__", field_values)
+        object.__setattr__(instance, "__pydantic_fields_set__", set(field_values))
+        extra = extra_values if self._bare.model_config.get("extra") == "allow" else None
         object.__setattr__(instance, "__pydantic_extra__", extra)
         object.__setattr__(instance, "__pydantic_private__", None)
         return instance
@@ -94,7 +94,7 @@ class Annotation:
         return {key: (name, Annotation.of(kind)) for name, (keys, kind) in fields.items() for key in keys}
 
     @cached_property
-    def _rest(self) -> "Annotation | None":
+    def _item_annotation(self) -> "Annotation | None":
         """The type of the items of a list, or of the values of a dictionary."""
         origin, arguments = get_origin(self._bare), get_args(self._bare)
         if not isinstance(origin, type) or not arguments:
@@ -109,19 +109,19 @@ class Annotation:
 _of_hashable: Callable[[Any], Annotation] = lru_cache(maxsize=1024)(Annotation)
 
 
-def _bare(annotation: Any) -> Any:
+def _without_metadata(annotation: Any) -> Any:
     """Return a type without its metadata, and without None."""
     while True:
         origin, arguments = get_origin(annotation), get_args(annotation)
         if origin is Annotated:
             annotation = arguments[0]
-        elif isinstance(annotation, TypeAlias):
+        elif isinstance(annotation, TYPE_ALIASES):
             annotation = annotation.__value__
         elif origin in (Union, types.UnionType):
-            several = [argument for argument in arguments if argument is not type(None)]
-            if len(several) != 1:
+            not_none = [argument for argument in arguments if argument is not type(None)]
+            if len(not_none) != 1:
                 return Union  # of several, the place does not tell which
-            annotation = several[0]
+            annotation = not_none[0]
         elif _is_model(annotation) and annotation.__pydantic_root_model__:
             annotation = annotation.model_fields["root"].annotation
         else:
@@ -153,10 +153,13 @@ def fields_of(annotation: Any) -> dict[str, tuple[list[str], Any]]:
     is_record = dataclasses.is_dataclass(origin) or typing_extensions.is_typeddict(origin)
     if not isinstance(origin, type) or not (is_record or (issubclass(origin, tuple) and hasattr(origin, "_fields"))):
         return {}
-    given = dict(zip(getattr(origin, "__parameters__", ()), get_args(annotation), strict=False))
+    type_arguments = dict(zip(getattr(origin, "__parameters__", ()), get_args(annotation), strict=False))
     hints = _hints(origin)
-    names = [one.name for one in dataclasses.fields(origin)] if dataclasses.is_dataclass(origin) else hints
-    return {name: (_names_in_text(name, hints.get(name)), _filled(hints.get(name, Any), given)) for name in names}
+    names = [field.name for field in dataclasses.fields(origin)] if dataclasses.is_dataclass(origin) else hints
+    return {
+        name: (_names_in_text(name, hints.get(name)), _specialised(hints.get(name, Any), type_arguments))
+        for name in names
+    }
 
 
 def _names_in_text(name: str, field: Any) -> list[str]:
@@ -167,25 +170,25 @@ def _names_in_text(name: str, field: Any) -> list[str]:
     return [*(choice for choice in chain(*choices) if isinstance(choice, str)), name]
 
 
-def filled(alias: Any) -> Any:
+def alias_target(alias: Any) -> Any:
     """Return the type that an alias stands for, with its arguments in place of the parameters."""
     origin = get_origin(alias)
     if origin is None:
         return alias.__value__
-    return _filled(origin.__value__, dict(zip(origin.__type_params__, get_args(alias), strict=False)))
+    return _specialised(origin.__value__, dict(zip(origin.__type_params__, get_args(alias), strict=False)))
 
 
-def _filled(annotation: Any, given: Mapping[Any, Any]) -> Any:
+def _specialised(annotation: Any, type_arguments: Mapping[Any, Any]) -> Any:
     parameters = getattr(annotation, "__parameters__", ())
-    if not given or isinstance(annotation, type) or not parameters:
-        return given.get(annotation, annotation) if isinstance(annotation, typing.TypeVar) else annotation
-    return annotation[tuple(given.get(parameter, parameter) for parameter in parameters)]
+    if not type_arguments or isinstance(annotation, type) or not parameters:
+        return type_arguments.get(annotation, annotation) if isinstance(annotation, typing.TypeVar) else annotation
+    return annotation[tuple(type_arguments.get(parameter, parameter) for parameter in parameters)]
 
 
 def _hints(annotated: Any) -> dict[str, Any]:
     try:
-        itself = {annotated.__name__: annotated}  # of a class in a function, which names itself
-        hints = typing_extensions.get_type_hints(annotated, localns=itself, include_extras=True)
+        own_name = {annotated.__name__: annotated}  # of a class in a function, which names itself
+        hints = typing_extensions.get_type_hints(annotated, localns=own_name, include_extras=True)
     except (NameError, TypeError):
         return {}
     return {name: _without_qualifiers(hint) for name, hint in hints.items()}

@@ -36,21 +36,21 @@ def most_bytes(pattern: Pattern) -> int | None:
 
     `alternation(literal("é"), repeat(literal("ab"), 2, 5))` → 10
     """
-    return _most(pattern, {})
+    return _longest_bytes(pattern, {})
 
 
 @deep
-def _most(node: Pattern, known: dict[int, int | None]) -> int | None:
-    """Return the bytes of the longest text of a node; `known` has those of the nodes visited, by identity."""
-    if id(node) not in known:
-        known[id(node)] = None  # if it contains itself, it is asked for before it is known
-        parts = [_most(part, known) for part in parts_of(node)]
-        limited = [size for size in parts if size is not None]
-        known[id(node)] = _most_of(node, limited) if len(limited) == len(parts) else None
-    return known[id(node)]
+def _longest_bytes(node: Pattern, sizes: dict[int, int | None]) -> int | None:
+    """Return the bytes of the longest text of a node; `sizes` has those of the nodes visited, by identity."""
+    if id(node) not in sizes:
+        sizes[id(node)] = None  # if it contains itself, it is asked for before it is known
+        part_sizes = [_longest_bytes(part, sizes) for part in parts_of(node)]
+        limits = [size for size in part_sizes if size is not None]
+        sizes[id(node)] = _longest_of_node(node, limits) if len(limits) == len(part_sizes) else None
+    return sizes[id(node)]
 
 
-def _most_of(node: Pattern, parts: list[int]) -> int | None:
+def _longest_of_node(node: Pattern, part_sizes: list[int]) -> int | None:
     """Return the bytes of the longest text of a node by those of its parts."""
     match node:
         case Literal(text):
@@ -60,27 +60,27 @@ def _most_of(node: Pattern, parts: list[int]) -> int | None:
         case CharSet(ranges):
             return len(chr(ranges[-1][1]).encode())
         case Concat() | Reference():
-            return sum(parts)
+            return sum(part_sizes)
         case Alternation():
-            return max(parts)
+            return max(part_sizes)
         case ObjectMembers(members, _, None):
-            return sum(parts) + (len(members) - 2) * parts[-1]
-        case Iteration(maximum=most) | Distinct(most=most):
-            return None if most is None else most * sum(parts)
+            return sum(part_sizes) + (len(members) - 2) * part_sizes[-1]
+        case Iteration(maximum=maximum) | Distinct(most=maximum):
+            return None if maximum is None else maximum * sum(part_sizes)
         case AutomatonPattern():
-            most = most_characters(node) if node.most is None else node.most
-            widest = [longest_spelling(low, high) for arcs in node.arcs for low, high, _ in arcs]
-            return None if most is None else most * max(widest, default=0)
+            maximum = most_characters(node) if node.most is None else node.most
+            spelling_sizes = [longest_spelling(low, high) for arcs in node.arcs for low, high, _ in arcs]
+            return None if maximum is None else maximum * max(spelling_sizes, default=0)
     return None
 
 
-MAX_STATES = 5_000
+MAX_VISITED_STATES = 5_000
 """The most states of an automaton that are visited."""
 
-MAX_SHOWN = 1_000
+MAX_SHOWN_BYTES = 1_000
 """Bytes of the longest answer that is shown."""
 
-MAX_COUNTED = 1_500
+MAX_COUNTED_BYTES = 1_500
 """Bytes of the longest answer where answers are counted: Python writes no number of more than 4,300 digits."""
 
 _Arcs = Sequence[tuple[int, int]]
@@ -92,35 +92,36 @@ def inspect_texts(automaton: Automaton, how_to_limit: str = "") -> tuple[Cost, A
 
     `how_to_limit` is what their type says of that.
     """
-    arcs, start = _states(automaton), automaton.start
-    states = {start: _arcs(automaton, start)} if arcs is None else arcs
-    lengths = longest_paths({state: {target for _, target in ways} for state, ways in (arcs or {}).items()})
+    arcs, start = _arcs_by_state(automaton), automaton.start
+    states = {start: _arcs_of_state(automaton, start)} if arcs is None else arcs
+    lengths = longest_paths({state: {target for _, target in own_arcs} for state, own_arcs in (arcs or {}).items()})
     shortest, longest = int(automaton.distances[start]), lengths.get(start)
     is_limited = None if arcs is None else longest is not None
-    count = None if longest is None or longest > MAX_COUNTED else _count(automaton, states, lengths)
-    text = _longest_text(start, states, lengths) if longest is not None and longest <= MAX_SHOWN else None
-    shown = shortest_text(automaton, start).decode() if shortest <= MAX_SHOWN else None
+    count = None if longest is None or longest > MAX_COUNTED_BYTES else _count(automaton, states, lengths)
+    is_long = longest is None or longest > MAX_SHOWN_BYTES
+    longest_example = None if is_long else _longest_text(start, states, lengths)
+    shortest_example = shortest_text(automaton, start).decode() if shortest <= MAX_SHOWN_BYTES else None
     cost = Cost(len(states), shortest, longest)
-    answers = Answers(count, is_limited, shown, text)
+    answers = Answers(count, is_limited, shortest_example, longest_example)
     return cost, answers, tuple(_hazards(automaton, states, how_to_limit, is_limited=is_limited))
 
 
-def _arcs(automaton: Automaton, state: int) -> _Arcs:
+def _arcs_of_state(automaton: Automaton, state: int) -> _Arcs:
     automaton.expand(state)
     row = automaton.table[state][:ROW_COMPLETE]
     return [(byte, int(row[byte])) for byte in np.flatnonzero(row > DEAD).tolist()]
 
 
-def _states(automaton: Automaton) -> dict[int, _Arcs] | None:
+def _arcs_by_state(automaton: Automaton) -> dict[int, _Arcs] | None:
     """Return the arcs of every state; None if there are too many."""
     arcs: dict[int, _Arcs] = {}
     open_ends = [automaton.start]
     while open_ends:
         state = open_ends.pop()
         if state not in arcs:
-            if len(arcs) == MAX_STATES:
+            if len(arcs) == MAX_VISITED_STATES:
                 return None
-            arcs[state] = _arcs(automaton, state)
+            arcs[state] = _arcs_of_state(automaton, state)
             open_ends += {target for _, target in arcs[state]}
     return arcs
 
@@ -147,18 +148,18 @@ _OTHER_DIGIT = "\N{ARABIC-INDIC DIGIT THREE}".encode()
 def _hazards(
     automaton: Automaton, states: dict[int, _Arcs], how_to_limit: str, *, is_limited: bool | None
 ) -> Iterator[Hazard]:
-    where = ("",)
+    paths = ("",)
     if is_limited is False:
         problem = "An answer without a limit: it may use the whole budget."
-        yield Hazard("text", problem, how_to_limit or "Nothing but max_tokens limits it.", where)
+        yield Hazard("text", problem, how_to_limit or "Nothing but max_tokens limits it.", paths)
     if any(_allows_other_digits(automaton, state) for state in states):
         problem = r"Digits of other scripts are allowed where 0 to 9 are: \d in Python is any digit of Unicode."
-        yield Hazard("digits", problem, "Write [0-9], or the flag a: (?a).", where)
+        yield Hazard("digits", problem, "Write [0-9], or the flag a: (?a).", paths)
     if automaton.accepts(automaton.start):
-        yield Hazard("nothing", "The answer may be empty.", "Require something, unless that means something.", where)
+        yield Hazard("nothing", "The answer may be empty.", "Require something, unless that means something.", paths)
 
 
 def _allows_other_digits(automaton: Automaton, state: int) -> bool:
     """Tell whether digits of ASCII and of another script may follow, and no letter."""
-    ascii_alone = automaton.step(state, ord("3")) != DEAD and automaton.step(state, ord("a")) == DEAD
-    return ascii_alone and state_after(automaton, _OTHER_DIGIT, state) != DEAD
+    allows_ascii_digits_alone = automaton.step(state, ord("3")) != DEAD and automaton.step(state, ord("a")) == DEAD
+    return allows_ascii_digits_alone and state_after(automaton, _OTHER_DIGIT, state) != DEAD

@@ -16,7 +16,7 @@ from structured.errors import SchemaError
 from structured.errors.arguments import flag
 from structured.errors.values import described
 from structured.json_schema.document.location import Compilation, Schema
-from structured.output_types.description import describe, layouts
+from structured.output_types.description import date_layouts, describe
 from structured.output_types.functions import ARGUMENTS, NAME, Call, Signature, Tool, signature_of
 from structured.output_types.json_output import JsonLayout, JsonOutput, type_description
 from structured.output_types.json_schema import JsonSchema, JsonSchemaType
@@ -39,13 +39,13 @@ TASK_IN_PARALLEL = (
 class _CallType(JsonOutput[Any]):
     """Calls of functions or tools; a base class beside it says how their arguments are read and validated."""
 
-    by_name: Mapping[str, Callable[..., Any]] = field(kw_only=True)
+    callables: Mapping[str, Callable[..., Any]] = field(kw_only=True)
     """The functions that may be called, by their names."""
     parallel: bool = field(kw_only=True)
     """Whether an answer is a list of calls."""
 
     def __repr__(self) -> str:
-        names = [f"<tool {name}>" if isinstance(choice, Tool) else name for name, choice in self.by_name.items()]
+        names = [f"<tool {name}>" if isinstance(choice, Tool) else name for name, choice in self.callables.items()]
         return f"functions({', '.join([*names, *(['parallel=True'] if self.parallel else [])])})"
 
     def compilation(self) -> Compilation:
@@ -60,49 +60,49 @@ class _CallType(JsonOutput[Any]):
     def check(self) -> None:
         """Raise SchemaError where a rule is not supported, also in one function alone: a union would leave it out."""
         super().check()
-        if len(self.by_name) > 1:
-            for choice in self.by_name.values():
+        if len(self.callables) > 1:
+            for choice in self.callables.values():
                 call_type([choice]).check()
 
     def parse(self, text: str) -> Any:
         """Return the call that an answer says, or the list of calls. Raises ValueError if one is rejected."""
-        calls = self._calls(text)
-        return [calls[position] for position in _first_of_equal(calls)] if self.parallel else calls[0]
+        calls = self._parse_calls(text)
+        return [calls[position] for position in _positions_of_distinct(calls)] if self.parallel else calls[0]
 
     def settled(self, text: str) -> str:
         """Return an answer without calls that repeat an earlier one."""
-        calls = self._calls(text) if self.parallel else []
-        positions = _first_of_equal(calls)
+        calls = self._parse_calls(text) if self.parallel else []
+        positions = _positions_of_distinct(calls)
         if len(positions) == len(calls):
             return text
-        written = self.to_data(text)
-        return self.from_data([written[position] for position in positions])
+        calls_data = self.to_data(text)
+        return self.from_data([calls_data[position] for position in positions])
 
-    def _calls(self, text: str) -> list[Call[Any]]:
+    def _parse_calls(self, text: str) -> list[Call[Any]]:
         data: Any = super().parse(text)  # type: ignore[safe-super]  # of the class beside it
         calls = data if self.parallel else [data]
-        return [Call(self.by_name[call[NAME]], call[ARGUMENTS]) for call in calls]
+        return [Call(self.callables[call[NAME]], call[ARGUMENTS]) for call in calls]
 
-    def plain(self, value: Any) -> Any:
+    def calls_data(self, value: Any) -> Any:
         """Return calls as plain JSON data."""
         is_list = self.parallel and isinstance(value, list | tuple)
-        plain: Any = [self._plain(call) for call in value] if is_list else self._plain(value)
-        return super().plain(plain)  # type: ignore[safe-super]  # of the class beside it
+        calls_data: Any = [self._call_to_data(call) for call in value] if is_list else self._call_to_data(value)
+        return super().plain(calls_data)  # type: ignore[safe-super]  # of the class beside it
 
-    def _plain(self, call: Any) -> Any:
+    def _call_to_data(self, call: Any) -> Any:
         if not isinstance(call, Call):
             return call
-        if call.name not in self.by_name:
-            raise ValueError(f"{call.name} is none of the functions: {', '.join(self.by_name)}")
+        if call.name not in self.callables:
+            raise ValueError(f"{call.name} is none of the functions: {', '.join(self.callables)}")
         return call.to_data()
 
     def describe(self) -> Description:
         """Return the functions in the style of a TypeScript interface."""
         task = TASK_IN_PARALLEL if self.parallel else TASK
-        return type_description(describe(self.root), layouts(self.root), task=task)
+        return type_description(describe(self.root), date_layouts(self.root), task=task)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _remade, (tuple(self.by_name.values()), self.parallel, self.layout, self.schema)
+        return _restored, (tuple(self.callables.values()), self.parallel, self.layout, self.schema)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -115,18 +115,18 @@ class ToolType(_CallType, JsonSchemaType):
     """Calls of tools, whose arguments `jsonschema` validates."""
 
 
-def _first_of_equal(calls: list[Call[Any]]) -> list[int]:
+def _positions_of_distinct(calls: list[Call[Any]]) -> list[int]:
     """Return the places of calls in a list, without those of calls that repeat an earlier one.
 
     A mask that forbids repetitions does not make a model stop: it changes an argument, such as 3 nights into 30.
     """
-    places: dict[str, int] = {}
-    for place, call in enumerate(calls):
-        places.setdefault(json.dumps(call.to_data(), sort_keys=True), place)
-    return list(places.values())
+    positions: dict[str, int] = {}
+    for position, call in enumerate(calls):
+        positions.setdefault(json.dumps(call.to_data(), sort_keys=True), position)
+    return list(positions.values())
 
 
-def _remade(choices: tuple[Any, ...], parallel: bool, layout: JsonLayout, schema: Schema | bool) -> Any:
+def _restored(choices: tuple[Any, ...], parallel: bool, layout: JsonLayout, schema: Schema | bool) -> Any:
     return replace(call_type(choices, parallel=parallel), layout=layout, schema=schema)
 
 
@@ -162,21 +162,21 @@ def functions(*choices: Callable[..., Any] | Mapping[str, Any] | Tool, parallel:
 def call_type(choices: Sequence[Any], *, parallel: bool = False) -> FunctionType | ToolType:
     """Return the output type of a call of one of some functions or tools; see `functions`."""
     parallel = flag("parallel", parallel)
-    read = [Tool.from_openai(choice) if isinstance(choice, Mapping) else choice for choice in choices]
-    are_tools = [isinstance(choice, Tool) for choice in read]
-    if not read:
+    tools_or_functions = [Tool.from_openai(choice) if isinstance(choice, Mapping) else choice for choice in choices]
+    are_tools = [isinstance(choice, Tool) for choice in tools_or_functions]
+    if not tools_or_functions:
         raise SchemaError("There is no function to choose", remedy="Give one at least: functions(book, weather).")
     if len(set(are_tools)) > 1:
         raise SchemaError(
             "Tools and functions are mixed, and are read by different rules",
             remedy="Write the functions as tools: Tool(name, parameters, implementation=function).",
         )
-    return _tool_type(read, parallel) if are_tools[0] else _function_type(read, parallel)
+    return _tool_type(tools_or_functions, parallel) if are_tools[0] else _function_type(tools_or_functions, parallel)
 
 
 def _tool_type(tools: list[Tool], parallel: bool) -> ToolType:
     """Return the type of calls of tools; the parameters of each are a document of their own, with their references."""
-    by_name = _by_name([(tool.name, tool) for tool in tools])
+    callables = _index_by_name([(tool.name, tool) for tool in tools])
     documents = {f"tool:{position}": dict(tool.parameters) for position, tool in enumerate(tools)}
     branches: list[Schema] = [
         {
@@ -188,31 +188,32 @@ def _tool_type(tools: list[Tool], parallel: bool) -> ToolType:
         }
         for tool, uri in zip(tools, documents, strict=True)
     ]
-    one: Schema = branches[0] if len(branches) == 1 else {"anyOf": branches}
-    schema = {"type": "array", "items": one} if parallel else one
-    source = JsonSchema(schema, documents=documents, name=_type_name(by_name, parallel))
+    call_schema: Schema = branches[0] if len(branches) == 1 else {"anyOf": branches}
+    schema = {"type": "array", "items": call_schema} if parallel else call_schema
+    source = JsonSchema(schema, documents=documents, name=_type_name(callables, parallel))
     assert not isinstance(source.schema, str), "it is read when it is made"
-    return ToolType(source.name, source.schema, source=source, by_name=by_name, parallel=parallel)
+    return ToolType(source.name, source.schema, source=source, callables=callables, parallel=parallel)
 
 
 def _function_type(functions: list[Any], parallel: bool) -> FunctionType:
     for function in functions:
         _check_function(function)
     signatures = [signature_of(function) for function in functions]
-    by_name = _by_name([(read.name, function) for read, function in zip(signatures, functions, strict=True)])
-    called: Any = Union[tuple(read.call for read in signatures)]  # noqa: UP007  of as many as there are
+    names = [signature.name for signature in signatures]
+    callables = _index_by_name(list(zip(names, functions, strict=True)))
+    call: Any = Union[tuple(signature.call for signature in signatures)]  # noqa: UP007  of as many as there are
     try:
-        call_output = python_type(list[called] if parallel else called)
+        call_output = python_type(list[call] if parallel else call)
     except SchemaError:
         for signature in signatures:
             _check_parameters(signature)
         raise
     return FunctionType(
-        _type_name(by_name, parallel),
+        _type_name(callables, parallel),
         call_output.schema,
         adapter=call_output.adapter,
         annotation=call_output.annotation,
-        by_name=by_name,
+        callables=callables,
         parallel=parallel,
     )
 
@@ -243,16 +244,16 @@ def _check_parameters(signature: Signature) -> None:
             ) from error
 
 
-def _by_name(named: list[tuple[str, Callable[..., Any]]]) -> dict[str, Callable[..., Any]]:
-    name, count = Counter(name for name, _ in named).most_common(1)[0]
+def _index_by_name(pairs: list[tuple[str, Callable[..., Any]]]) -> dict[str, Callable[..., Any]]:
+    name, count = Counter(name for name, _ in pairs).most_common(1)[0]
     if count > 1:
         raise SchemaError(
             f"Two functions have the name {name!r}, by which they are chosen", remedy="Rename one, or leave it out."
         )
-    return dict(named)
+    return dict(pairs)
 
 
-def _type_name(by_name: Mapping[str, object], parallel: bool) -> str:
+def _type_name(callables: Mapping[str, object], parallel: bool) -> str:
     """Return the name of the type in messages: `book | weather`, or the list of those."""
-    name = " | ".join(by_name)
+    name = " | ".join(callables)
     return f"list[{name}]" if parallel else name

@@ -19,7 +19,7 @@ from pydantic_core import to_jsonable_python
 
 from structured.errors.recursion import deep
 from structured.errors.values import message, shown
-from structured.output_types.annotations import Annotation, TypeAlias, fields_of, filled
+from structured.output_types.annotations import TYPE_ALIASES, Annotation, alias_target, fields_of
 from structured.output_types.paths import Steps, steps_to_path
 
 
@@ -80,7 +80,7 @@ class Check:
                 return []
         except Exception as problem:  # noqa: BLE001  the user's own code
             error = f"{type(problem).__name__}: {message(problem)}"
-        return [Flag(steps_to_path(steps), _plain(value), self.message, error)]
+        return [Flag(steps_to_path(steps), _to_plain_data(value), self.message, error)]
 
 
 def flags_of(annotation: Annotation | None, value: Any) -> tuple[Flag, ...]:
@@ -95,9 +95,9 @@ def flags_of_data(annotation: Annotation | None, data: Any, steps: Steps = ()) -
     try:
         instance = TypeAdapter(annotation.type).validate_python(data)
     except Exception:  # noqa: BLE001  validators are the user's own code
-        places = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
-        inside = ((annotation.inside(step), part, (*steps, step)) for step, part in places)
-        return tuple(flag for place in inside for flag in flags_of_data(*place))
+        members = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
+        parts = ((annotation.part_at(step), part, (*steps, step)) for step, part in members)
+        return tuple(flag for part in parts for flag in flags_of_data(*part))
     return tuple(_flags(annotation.type, instance, steps))
 
 
@@ -123,16 +123,16 @@ def has_checks(annotation: Annotation) -> bool:
 def _flags(annotation: Any, value: Any, steps: Steps) -> list[Flag]:
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
-        found = _flags(arguments[0], value, steps)
+        inner_flags = _flags(arguments[0], value, steps)
         checks = [note for note in annotation.__metadata__ if isinstance(note, Check)]
-        return found + [flag for check in checks for flag in check.flags(value, steps)]
+        return inner_flags + [flag for check in checks for flag in check.flags(value, steps)]
     if origin in (Union, UnionType):
         return _flags(_branch(annotation, value), value, steps)
-    if isinstance(annotation, TypeAlias) or isinstance(origin, TypeAlias):
-        return _flags(filled(annotation), value, steps)
+    if isinstance(annotation, TYPE_ALIASES) or isinstance(origin, TYPE_ALIASES):
+        return _flags(alias_target(annotation), value, steps)
     if hasattr(annotation, "__supertype__"):
         return _flags(annotation.__supertype__, value, steps)
-    return [flag for place in _members(annotation, value, steps) for flag in _flags(*place)]
+    return [flag for member in _members(annotation, value, steps) for flag in _flags(*member)]
 
 
 def _members(annotation: Any, value: Any, steps: Steps) -> Iterator[tuple[Any, Any, Steps]]:
@@ -140,19 +140,20 @@ def _members(annotation: Any, value: Any, steps: Steps) -> Iterator[tuple[Any, A
     arguments = get_args(annotation)
     fields = fields_of(type(value) if isinstance(value, BaseModel) else annotation)
     if fields:
-        held = value if isinstance(value, Mapping) else {name: getattr(value, name, None) for name in fields}
-        for index, (name, ([written, *_], kind)) in enumerate(fields.items()):
-            if name in held:
-                step = () if isinstance(value, RootModel) else (index if isinstance(value, tuple) else written,)
-                yield kind, held[name], (*steps, *step)
+        values = value if isinstance(value, Mapping) else {name: getattr(value, name, None) for name in fields}
+        for index, (name, ([name_in_text, *_], member_type)) in enumerate(fields.items()):
+            if name in values:
+                step = () if isinstance(value, RootModel) else (index if isinstance(value, tuple) else name_in_text,)
+                yield member_type, values[name], (*steps, *step)
     elif isinstance(value, Mapping):
         for key, member in value.items():
-            place = (*steps, str(_plain(key)))
+            place = (*steps, str(_to_plain_data(key)))
             yield from zip(arguments, (key, member), (place, place), strict=False)
     elif isinstance(value, Collection) and not isinstance(value, str | bytes) and arguments:
         is_fixed = get_origin(annotation) is tuple and ... not in arguments
-        for index, (kind, item) in enumerate(zip(arguments if is_fixed else repeat(arguments[0]), value, strict=False)):
-            yield kind, item, steps if isinstance(value, AbstractSet) else (*steps, index)
+        types = arguments if is_fixed else repeat(arguments[0])
+        for index, (member_type, item) in enumerate(zip(types, value, strict=False)):
+            yield member_type, item, steps if isinstance(value, AbstractSet) else (*steps, index)
 
 
 def _branch(union: Any, value: Any) -> Any:
@@ -161,25 +162,25 @@ def _branch(union: Any, value: Any) -> Any:
     if value is None or len(options) == 1:
         return Any if value is None else options[0]
     try:
-        return options[_numbered(union).validate_python(value)]
+        return options[_branch_number_adapter(union).validate_python(value)]
     except Exception:  # noqa: BLE001  validators are the user's own code, and may refuse what they made
         classes = [getattr(option, "__origin__", option) for option in options]
-        fitting = (place for place, kind in enumerate(classes) if isinstance(kind, type) and isinstance(value, kind))
-        return options[next(fitting, 0)]
+        positions = (place for place, cls in enumerate(classes) if isinstance(cls, type) and isinstance(value, cls))
+        return options[next(positions, 0)]
 
 
 @lru_cache(maxsize=1024)
-def _numbered(union: Any) -> TypeAdapter[int]:
+def _branch_number_adapter(union: Any) -> TypeAdapter[int]:
     """Return the validator that takes a value of a union for the number of its branch."""
     options = [option for option in get_args(union) if option is not type(None)]
-    numbered = (
+    numbered_options = (
         Annotated[option, AfterValidator(partial(lambda place, _: place, place))]
         for place, option in enumerate(options)
     )
-    return TypeAdapter(cast("Any", Union[tuple(numbered)]))  # noqa: UP007  a tuple of types
+    return TypeAdapter(cast("Any", Union[tuple(numbered_options)]))  # noqa: UP007  a tuple of types
 
 
-def _plain(value: Any) -> Any:
+def _to_plain_data(value: Any) -> Any:
     try:
         return to_jsonable_python(value, by_alias=True, fallback=repr)
     except Exception:  # noqa: BLE001  a serializer of the user's own

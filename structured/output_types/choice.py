@@ -16,7 +16,7 @@ from structured.regex import words
 T = TypeVar("T")
 E = TypeVar("E", bound=Enum)
 
-MAX_CHARACTERS = 4_000
+MAX_SHOWN_CHARACTERS = 4_000
 """Of the choices that a prompt shows."""
 
 
@@ -51,7 +51,9 @@ class Choice(OutputType[T], Generic[T]):
         if isinstance(options, str | bytes) or not isinstance(options, Iterable):
             raise SchemaError(f"{described(options)} is no list of choices", remedy='Give a list: Choice(["a", "b"]).')
         pairs = (
-            list(options.items()) if isinstance(options, Mapping) else [(_text(option), option) for option in options]
+            list(options.items())
+            if isinstance(options, Mapping)
+            else [(_text_of(option), option) for option in options]
         )
         if not pairs:
             raise SchemaError("A Choice has nothing to choose from", remedy="Give one choice at least.")
@@ -90,10 +92,10 @@ class Choice(OutputType[T], Generic[T]):
     def describe(self) -> Description:
         """Return the choices, one a line; of very many, the first ones."""
         shown: list[str] = []
-        left = MAX_CHARACTERS
+        characters_left = MAX_SHOWN_CHARACTERS
         for text in self.options:
-            left -= len(text) + 1
-            if left < 0 and shown:
+            characters_left -= len(text) + 1
+            if characters_left < 0 and shown:
                 shown.append(f"… and {len(self.options) - len(shown):,} more")
                 break
             shown.append(text)
@@ -125,7 +127,7 @@ class Choice(OutputType[T], Generic[T]):
         raise ValueError(f"{described(value)} is none of the choices")
 
 
-def _text(value: object) -> str:
+def _text_of(value: object) -> str:
     """Return the text by which a value goes."""
     if isinstance(value, Enum):
         return value.value if isinstance(value.value, str) else value.name
@@ -148,8 +150,8 @@ def _check(options: Mapping[str, Any], texts: list[Any]) -> None:
         if not isinstance(text, str):
             raise SchemaError(f"The choice {described(text)} is no text", remedy="Let the keys be texts.")
     if len(options) < len(texts):
-        twice = next(text for text, count in Counter(cast("list[str]", texts)).items() if count > 1)
-        raise SchemaError(f"The choice {twice!r} appears twice", remedy="Leave one out, or give each its own text.")
+        repeated = next(text for text, count in Counter(cast("list[str]", texts)).items() if count > 1)
+        raise SchemaError(f"The choice {repeated!r} appears twice", remedy="Leave one out, or give each its own text.")
     try:
         "".join(options).encode()
     except UnicodeEncodeError as error:

@@ -19,7 +19,7 @@ FUNCTION = "function"
 
 _LIBRARIES = frozenset({"ipaddress", "pydantic", "pydantic_extra_types"})
 
-_SAID_BY_A_FORMAT = frozenset(
+_DESCRIBED_BY_FORMAT = frozenset(
     {
         *("EmailStr._validate", "NameEmail._validate", "path_validator", "ByteSize._validate"),
         "wrap_val",
@@ -36,77 +36,77 @@ _SAID_BY_A_FORMAT = frozenset(
 """Functions of Pydantic that accept whatever the schema beside them allows."""
 
 _DECODERS = frozenset({"EncodedBytes.decode", "EncodedStr.decode_str"})
-_CHANGES_LENGTH = _DECODERS | {"wrap_val", "ByteSize._validate"}
+_LENGTH_CHANGING_FUNCTIONS = _DECODERS | {"wrap_val", "ByteSize._validate"}
 """Functions of Pydantic after which a value is no longer as long as the text."""
 
-_WRITTEN_BY_USERS = frozenset({"val_func"})
+_WRAPPERS_OF_USER_FUNCTIONS = frozenset({"val_func"})
 """Functions that Pydantic makes of those that a user wrote: `annotated_types.Predicate`."""
 
 
-def said_of(function: Any) -> dict[str, Any]:
+def function_keywords(function: Any) -> dict[str, Any]:
     """Return the keywords that represent a function: a note, the constraints that it checks, or its name.
 
     `partial(min_length_validator, min_length=2)` → `{"min_length": 2}`
     """
     plain = function.func if isinstance(function, partial) else function
     name = _qualified_name(plain)
-    if _library(plain) not in _LIBRARIES or name in _WRITTEN_BY_USERS:
-        own = name.rpartition("<locals>.")[2]
-        return {VALIDATORS: ["Predicate" if own in _WRITTEN_BY_USERS else own]}
+    if _library_of(plain) not in _LIBRARIES or name in _WRAPPERS_OF_USER_FUNCTIONS:
+        local_name = name.rpartition("<locals>.")[2]
+        return {VALIDATORS: ["Predicate" if local_name in _WRAPPERS_OF_USER_FUNCTIONS else local_name]}
     if is_decoder(plain):
         return {"decodes_to": "str"} if name == "EncodedStr.decode_str" else {}
-    if name in _SAID_BY_A_FORMAT:
+    if name in _DESCRIBED_BY_FORMAT:
         return {}
     if isinstance(function, partial) and function.keywords:
         return {key: value for key, value in function.keywords.items() if value is not None}
     return {FUNCTION: name}
 
 
-def _is_of_pydantic(function: Any) -> bool:
+def _is_pydantics_own(function: Any) -> bool:
     """Tell whether a function that makes a JSON Schema is Pydantic's own, and was not configured by a user."""
-    return _library(function) == "pydantic" and getattr(function, "__module__", "") != "pydantic.json_schema"
+    return _library_of(function) == "pydantic" and getattr(function, "__module__", "") != "pydantic.json_schema"
 
 
-def _library(function: Any) -> str:
+def _library_of(function: Any) -> str:
     return str(getattr(function, "__module__", "")).partition(".")[0]
 
 
 def is_decoder(function: Any) -> bool:
     """Tell whether a function decodes base 64, as Pydantic's `Base64Bytes` and `Base64Str` do."""
-    if _library(function) != "pydantic" or _qualified_name(function) not in _DECODERS:
+    if _library_of(function) != "pydantic" or _qualified_name(function) not in _DECODERS:
         return False
     return function.__self__.encoder in (Base64Encoder, Base64UrlEncoder)
 
 
-def said_of_length(function: Any) -> dict[str, int]:
+def length_limits(function: Any) -> dict[str, int]:
     """Return the least or the greatest length that a function of Pydantic checks: `{"min_length": 2}`."""
-    if not isinstance(function, partial) or _library(function.func) not in _LIBRARIES:
+    if not isinstance(function, partial) or _library_of(function.func) not in _LIBRARIES:
         return {}
     return {key: length for key, length in function.keywords.items() if key in ("max_length", "min_length")}
 
 
-def reads_byte_sizes(function: Any) -> bool:
+def is_byte_size_reader(function: Any) -> bool:
     """Tell whether a function is that of Pydantic's `ByteSize`."""
-    return _library(function) == "pydantic" and _qualified_name(function) == "ByteSize._validate"
+    return _library_of(function) == "pydantic" and _qualified_name(function) == "ByteSize._validate"
 
 
-def noted(shown: Mapping[str, Any], keywords: Mapping[str, Any]) -> dict[str, Any]:
+def with_keywords(json_schema: Mapping[str, Any], keywords: Mapping[str, Any]) -> dict[str, Any]:
     """Return a schema with the keywords of a function; names of validators are added to those that it has."""
-    names = [*shown.get(VALIDATORS, []), *keywords.get(VALIDATORS, [])]
+    names = [*json_schema.get(VALIDATORS, []), *keywords.get(VALIDATORS, [])]
     keywords = {keyword: value for keyword, value in keywords.items() if keyword != VALIDATORS}
-    return {**shown, **keywords, **({VALIDATORS: names} if names else {})}
+    return {**json_schema, **keywords, **({VALIDATORS: names} if names else {})}
 
 
 def _qualified_name(function: Any) -> str:
     name = str(getattr(function, "__qualname__", type(function).__qualname__))
-    within, _, own = name.rpartition("<locals>.")
-    return name if own == "<lambda>" and within else own
+    enclosing, _, local_name = name.rpartition("<locals>.")
+    return name if local_name == "<lambda>" and enclosing else local_name
 
 
 CoreSchema = Mapping[str, Any]
 """A core schema of Pydantic: a dictionary with a `type`."""
 
-_INNER = {
+_WRAPPERS = {
     **dict.fromkeys(("default", "nullable", "custom-error", "definitions", "missing-sentinel"), "schema"),
     **dict.fromkeys(("function-before", "function-after", "function-wrap"), "schema"),
     "json-or-python": "json_schema",
@@ -114,14 +114,14 @@ _INNER = {
 }
 """Kinds of schema that stand for another, and where that is."""
 
-_SCALARS = frozenset(
+_HASHABLE_KINDS = frozenset(
     {
         *("bool", "bytes", "complex", "date", "datetime", "decimal", "enum", "float", "fraction", "function-plain"),
         *("int", "literal", "multi-host-url", "none", "str", "time", "timedelta", "url", "uuid", "frozenset"),
     }
 )
-_DECODED = "decoded_min_length", "decoded_max_length"
-_COUNTED = {
+_DECODED_LENGTHS = "decoded_min_length", "decoded_max_length"
+_LENGTHS = {
     "bytes": ("min_length", "max_length"),
     "str": ("minLength", "maxLength"),
     **dict.fromkeys(("frozenset", "generator", "list", "set", "tuple"), ("minItems", "maxItems")),
@@ -130,10 +130,10 @@ _COUNTED = {
 """The keywords of the least and of the greatest length of a value; of bytes, they are Pydantic's own."""
 
 
-def inner(schema: CoreSchema) -> CoreSchema:
+def unwrapped(schema: CoreSchema) -> CoreSchema:
     """Return the schema that a wrapping schema validates JSON texts by."""
-    while schema["type"] in _INNER and _INNER[schema["type"]] in schema:
-        schema = schema[_INNER[schema["type"]]]
+    while schema["type"] in _WRAPPERS and _WRAPPERS[schema["type"]] in schema:
+        schema = schema[_WRAPPERS[schema["type"]]]
     return schema
 
 
@@ -143,23 +143,23 @@ def has_hash(schema: CoreSchema, definitions: Mapping[str, CoreSchema], seen: fr
     if kind == "definition-ref":
         name = schema["schema_ref"]
         return name in seen or (name in definitions and has_hash(definitions[name], definitions, seen | {name}))
-    if kind in _SCALARS:
+    if kind in _HASHABLE_KINDS:
         return True
     if kind in ("model", "dataclass") and getattr(schema["cls"], "__hash__", None) is None:
         return False
-    return all(has_hash(part, definitions, seen) for part in _parts(schema)) and kind in _MADE_OF_PARTS
+    return all(has_hash(part, definitions, seen) for part in _component_schemas(schema)) and kind in _COMPOSITE_KINDS
 
 
-_MADE_OF_PARTS = frozenset(
-    {*_INNER, "dataclass", "dataclass-args", "json", "model", "model-fields", "named-tuple", "tagged-union", "tuple"}
+_COMPOSITE_KINDS = frozenset(
+    {*_WRAPPERS, "dataclass", "dataclass-args", "json", "model", "model-fields", "named-tuple", "tagged-union", "tuple"}
 ) | {"union"}
 
 
-def _parts(schema: CoreSchema) -> Iterable[CoreSchema]:
+def _component_schemas(schema: CoreSchema) -> Iterable[CoreSchema]:
     """Return the schemas of the values that a value consists of, or may be."""
     kind = schema["type"]
-    if kind in _INNER:
-        return [schema[_INNER[kind]]]
+    if kind in _WRAPPERS:
+        return [schema[_WRAPPERS[kind]]]
     if kind == "union":
         return [choice[0] if isinstance(choice, tuple) else choice for choice in schema["choices"]]
     if kind == "tagged-union":
@@ -174,7 +174,7 @@ def _parts(schema: CoreSchema) -> Iterable[CoreSchema]:
     return [schema["schema"]] if "schema" in schema else []
 
 
-_RESTRICTING = ("regex_engine", "str_max_length", "str_min_length", "str_strip_whitespace", "val_json_bytes")
+_RESTRICTING_SETTINGS = ("regex_engine", "str_max_length", "str_min_length", "str_strip_whitespace", "val_json_bytes")
 
 
 def lacks_configuration(definition: Any) -> bool:
@@ -194,52 +194,56 @@ def lacks_configuration(definition: Any) -> bool:
 
 def restrictions(config: Mapping[str, Any]) -> dict[str, Any]:
     """Return the entries of a configuration that restrict strings and bytes."""
-    return {name: config[name] for name in _RESTRICTING if config.get(name)}
+    return {name: config[name] for name in _RESTRICTING_SETTINGS if config.get(name)}
 
 
-def length_keywords(schema: CoreSchema, shown: Mapping[str, Any]) -> tuple[str, str] | None:
+def length_keywords(schema: CoreSchema, json_schema: Mapping[str, Any]) -> tuple[str, str] | None:
     """Return the keywords that tell the length of a value, shown by a JSON Schema; None if none does.
 
     `list[int]` → `("minItems", "maxItems")`, `Base64Bytes` → `("decoded_min_length", "decoded_max_length")`
     """
-    while schema["type"] in _INNER and _INNER[schema["type"]] in schema:
+    while schema["type"] in _WRAPPERS and _WRAPPERS[schema["type"]] in schema:
         function = schema["function"]["function"] if schema["type"].startswith("function") else None
         plain = function.func if isinstance(function, partial) else function
-        if function is not None and _qualified_name(plain) in _CHANGES_LENGTH:
-            return _DECODED if is_decoder(function) else None
-        schema = schema[_INNER[schema["type"]]]
-    return _DECODED if schema["type"] == "bytes" and "val_json_bytes" in shown else _COUNTED.get(schema["type"])
+        if function is not None and _qualified_name(plain) in _LENGTH_CHANGING_FUNCTIONS:
+            return _DECODED_LENGTHS if is_decoder(function) else None
+        schema = schema[_WRAPPERS[schema["type"]]]
+    is_decoded = schema["type"] == "bytes" and "val_json_bytes" in json_schema
+    return _DECODED_LENGTHS if is_decoded else _LENGTHS.get(schema["type"])
 
 
 @dataclass(frozen=True, slots=True)
-class Spelling:
+class InputNames:
     """The names of one field in the input.
 
-    `written` is the one that texts have. `preferred` are names at which an alias that is tried before it begins, and
-    `looked_up` all names at which one begins.
+    `text_name` is the one that texts have, `lookup_names` are all names at which an alias begins, and `preferred_names`
+    those of aliases that are tried before it.
     """
 
-    written: str
-    preferred: frozenset[str]
-    looked_up: frozenset[str]
+    text_name: str
+    preferred_names: frozenset[str]
+    lookup_names: frozenset[str]
 
     @classmethod
-    def of(cls, name: str, alias: Any, *, by_name: bool, by_alias: bool, claimed: Collection[str] = ()) -> "Spelling":
+    def of(
+        cls, name: str, alias: Any, *, by_name: bool, by_alias: bool, taken_names: Collection[str] = ()
+    ) -> "InputNames":
         """Return the names of a field, whose alias is a name, a path, or a list of paths that are tried in turn.
 
-        It is written by the first plain name that is not `claimed` by another field, or else by the first.
+        Its name in texts is the first plain one that no other field has (`taken_names`), or else the first.
         `AliasChoices(AliasPath("names", 0), "name")` → written as `name`, `names` being preferred
         """
-        paths = _paths(alias) if alias is not None and by_alias else []
+        paths = _alias_paths(alias) if alias is not None and by_alias else []
         if alias is None or by_name:
             paths.append([name])
-        heads = [str(path[0]) for path in paths]
-        plain = [at for at, path in enumerate(paths) if len(path) == 1]
-        chosen = next((at for at in plain if heads[at] not in claimed), plain[0] if plain else 0)
-        return cls(heads[chosen], frozenset(heads[:chosen]), frozenset(heads))
+        first_names = [str(path[0]) for path in paths]
+        name_positions = [position for position, path in enumerate(paths) if len(path) == 1]
+        free = [position for position in name_positions if first_names[position] not in taken_names]
+        chosen = next(iter([*free, *name_positions]), 0)
+        return cls(first_names[chosen], frozenset(first_names[:chosen]), frozenset(first_names))
 
 
-def _paths(alias: Any) -> list[list[Any]]:
+def _alias_paths(alias: Any) -> list[list[Any]]:
     """Return the paths of an alias: `"a"` → `[["a"]]`, `["a", 0]` → `[["a", 0]]`."""
     if isinstance(alias, str):
         return [[alias]]
@@ -249,39 +253,39 @@ def _paths(alias: Any) -> list[list[Any]]:
 _ANNOTATIONS = frozenset(
     {"$comment", "default", "deprecated", "description", "examples", "readOnly", "title", "writeOnly"}
 )
-_UNKNOWN_INPUT = frozenset(
+_UNKNOWN_INPUT_KINDS = frozenset(
     {"any", "callable", "custom-error", "function-before", "function-plain", "function-wrap", "is-instance"}
 )
-_BY_THE_AUTHOR = ("pydantic_js_functions", "pydantic_js_annotation_functions")
+_AUTHOR_HOOKS = ("pydantic_js_functions", "pydantic_js_annotation_functions")
 
 
-def has_claims(schema: Mapping[str, Any]) -> bool:
+def overrides_json_schema(schema: Mapping[str, Any]) -> bool:
     """Tell whether the author of a type changes its JSON Schema; a mark of this library only adds a keyword."""
     metadata = schema.get("metadata") or {}
-    functions = [function for key in _BY_THE_AUTHOR for function in metadata.get(key, ())]
+    functions = [function for key in _AUTHOR_HOOKS for function in metadata.get(key, ())]
     return "pydantic_js_extra" in metadata or not all(
-        _is_of_pydantic(function) or _library(function) == "structured" for function in functions
+        _is_pydantics_own(function) or _library_of(function) == "structured" for function in functions
     )
 
 
-def is_open(schema: Mapping[str, Any]) -> bool:
+def accepts_unknown_input(schema: Mapping[str, Any]) -> bool:
     """Tell whether only the author knows which values are read: nothing is validated, or a function comes first."""
     while schema["type"] in ("default", "nullable", "model-field", "dataclass-field", "typed-dict-field"):
         schema = schema["schema"]
     if schema["type"] == "json-or-python":
-        return is_open(schema["json_schema"])
-    return schema["type"] in _UNKNOWN_INPUT
+        return accepts_unknown_input(schema["json_schema"])
+    return schema["type"] in _UNKNOWN_INPUT_KINDS
 
 
-def without_claims(schema: Mapping[str, Any]) -> dict[str, Any]:
+def without_overrides(schema: Mapping[str, Any]) -> dict[str, Any]:
     """Return a core schema without a name, and without what its author says of the JSON Schema."""
     metadata = dict(schema["metadata"])
     metadata.pop("pydantic_js_extra", None)
-    for key in _BY_THE_AUTHOR:
-        metadata[key] = [function for function in metadata.get(key, ()) if _is_of_pydantic(function)]
+    for key in _AUTHOR_HOOKS:
+        metadata[key] = [function for function in metadata.get(key, ()) if _is_pydantics_own(function)]
     return {**schema, "metadata": metadata} | ({} if "ref" not in schema else {"ref": f"{schema['ref']} itself"})
 
 
-def contradicts(shown: Mapping[str, Any], truth: Mapping[str, Any]) -> bool:
+def contradicts(override: Mapping[str, Any], own_schema: Mapping[str, Any]) -> bool:
     """Tell whether a JSON Schema lacks a rule of another, or has it otherwise."""
-    return any(shown.get(keyword) != rule for keyword, rule in truth.items() if keyword not in _ANNOTATIONS)
+    return any(override.get(keyword) != rule for keyword, rule in own_schema.items() if keyword not in _ANNOTATIONS)

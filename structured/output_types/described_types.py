@@ -31,7 +31,7 @@ from structured.errors.values import message, shown
 from structured.json_schema.document.drafts import SchemaDraft
 from structured.json_schema.whitespace import DEFAULT_WHITESPACE
 from structured.output_types.choice import Choice
-from structured.output_types.description import layouts
+from structured.output_types.description import date_layouts
 from structured.output_types.grammar import Grammar, is_gbnf
 from structured.output_types.json_output import JsonLayout, JsonOutput, type_description
 from structured.output_types.json_schema import JsonSchema, JsonSchemaType, check_document
@@ -41,7 +41,7 @@ from structured.output_types.regex import Regex
 from structured.output_types.remote_constraints import constraint_of, refuse_grounding
 from structured.output_types.resolve import resolve_json, resolve_type
 
-MAX_CHARACTERS = 1_000_000
+MAX_CONSTRAINT_CHARACTERS = 1_000_000
 """Of a constraint as text."""
 
 
@@ -68,27 +68,27 @@ def type_to_data(output_type: OutputType[Any]) -> dict[str, Any]:
                 "assert_formats": source.assert_formats,
                 "key_order": source.key_order,
             }
-            return {"json": source.schema, "documents": source.documents, **options, **_options(output_type)}
-        case MissingFieldsType(of=JsonSchemaType() as schema_type):
-            return {**type_to_data(schema_type), "json": output_type.schema, **_options(output_type)}
+            return {"json": source.schema, "documents": source.documents, **options, **_common_members(output_type)}
+        case MissingFieldsType(base_type=JsonSchemaType() as schema_type):
+            return {**type_to_data(schema_type), "json": output_type.schema, **_common_members(output_type)}
         case JsonOutput():
-            return {"type": output_type.compilation().root, **_options(output_type)}
+            return {"type": output_type.compilation().root, **_common_members(output_type)}
         case Regex():
             return {"regex": output_type.source, "flags": int(output_type.flags), "dialect": output_type.dialect}
         case Choice():
             return {"choice": list(output_type.options)}
-        case Grammar() if not output_type.reads_more:
+        case Grammar() if not output_type.has_external_inputs:
             language, text = "GBNF" if is_gbnf(output_type) else "Lark", output_type.describe().text
-            described = {} if text == output_type.grammar.strip() else {"description": text}
-            return {"grammar": output_type.grammar, "start": output_type.start, "language": language, **described}
+            description = {} if text == output_type.grammar.strip() else {"description": text}
+            return {"grammar": output_type.grammar, "start": output_type.start, "language": language, **description}
     constraint_of(output_type)  # which says what is wrong
     raise SchemaError(f"{output_type.name} cannot be sent", remedy="Write it as a Regex or a Grammar.")
 
 
-def _options(output_type: JsonOutput[Any]) -> dict[str, Any]:
-    layout = {"whitespace": output_type.layout.whitespace, "optional_properties": output_type.compilation().optional}
-    task, usual = output_type.describe().task, type_description("", layouts(output_type.root)).task
-    return layout if task == usual else {**layout, "task": task}
+def _common_members(output_type: JsonOutput[Any]) -> dict[str, Any]:
+    members = {"whitespace": output_type.layout.whitespace, "optional_properties": output_type.compilation().optional}
+    task, default_task = output_type.describe().task, type_description("", date_layouts(output_type.root)).task
+    return members if task == default_task else {**members, "task": task}
 
 
 def type_to_text(output_type: object, layout: JsonLayout | None) -> str:
@@ -104,9 +104,10 @@ def text_to_type(text: str) -> OutputType[Any]:
     The same text gives the same object, so that what is compiled of it is kept. Raises SchemaError, or PatternError, if
     it means none.
     """
-    if len(text) > MAX_CHARACTERS:
+    if len(text) > MAX_CONSTRAINT_CHARACTERS:
         raise SchemaError(
-            f"The constraint has {len(text):,} characters, and {MAX_CHARACTERS:,} are taken", remedy="Shorten it."
+            f"The constraint has {len(text):,} characters, and {MAX_CONSTRAINT_CHARACTERS:,} are taken",
+            remedy="Shorten it.",
         )
     try:
         data = with_room(json.loads, text)
@@ -135,7 +136,7 @@ def data_to_type(data: Any) -> OutputType[Any]:
     return output_type
 
 
-def _of_type(
+def _read_type(
     description: Any, *, whitespace: Any = DEFAULT_WHITESPACE, optional_properties: Any = "written", task: Any = None
 ) -> DescribedType:
     if not isinstance(description, Mapping | bool):
@@ -147,7 +148,7 @@ def _of_type(
     )
 
 
-def _of_json(
+def _read_json_schema(
     schema: Any,
     *,
     whitespace: Any = DEFAULT_WHITESPACE,
@@ -157,32 +158,32 @@ def _of_json(
     **options: Any,
 ) -> OutputType[Any]:
     source = JsonSchema(schema, draft=SchemaDraft(draft), **options)
-    described = resolve_json(source, JsonLayout(whitespace, optional_properties))
+    resolved = resolve_json(source, JsonLayout(whitespace, optional_properties))
     if task is None:
-        return described
-    return replace(described, task=text("task", task))
+        return resolved
+    return replace(resolved, task=text("task", task))
 
 
-def _of_choice(texts: Any) -> Choice[str]:
+def _read_choice(texts: Any) -> Choice[str]:
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
         raise TypeError(f"{shown(texts)} is no list of texts")
     return Choice(texts)
 
 
-def _of_grammar(grammar: Any, *, language: Any = "Lark", start: Any = None, description: Any = None) -> Grammar[str]:
+def _read_grammar(grammar: Any, *, language: Any = "Lark", start: Any = None, description: Any = None) -> Grammar[str]:
     one_of(("Lark", "GBNF"))("language", language)
-    shown_as = or_none(text)("description", description)
+    description_text = or_none(text)("description", description)
     if language == "GBNF":
-        return Grammar.from_gbnf(grammar, "root" if start is None else start, description=shown_as)
-    return Grammar(grammar, "start" if start is None else start, description=shown_as)
+        return Grammar.from_gbnf(grammar, "root" if start is None else start, description=description_text)
+    return Grammar(grammar, "start" if start is None else start, description=description_text)
 
 
 _KINDS: Mapping[str, Callable[..., OutputType[Any]]] = {
-    "type": _of_type,
-    "json": _of_json,
+    "type": _read_type,
+    "json": _read_json_schema,
     "regex": lambda expression, flags=0, **dialect: Regex(expression, flags=count(0)("flags", flags), **dialect),
-    "choice": _of_choice,
-    "grammar": _of_grammar,
+    "choice": _read_choice,
+    "grammar": _read_grammar,
 }
 
 REMEDY = "Write it with this library, of the same version."

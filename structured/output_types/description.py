@@ -22,25 +22,25 @@ from structured.json_schema.document.references import REFERENCES
 from structured.json_schema.nullable import may_be_left_out
 from structured.output_types.schema_parts import (
     description_of,
-    is_generated,
-    is_object,
+    has_fields,
+    is_generated_title,
     known_targets,
     list_at,
-    listed,
-    parts_below,
-    quoted,
-    reached,
+    listed_schemas,
+    object_schemas,
+    reachable_schemas,
     remark,
-    repeated,
+    repeated_schemas,
     title_of,
+    to_json_line,
 )
 
 _PLAIN_NAME = re.compile(r"[^\W\d]\w*")
 _FORMAT_NAMES = {name: name for name in ("decimal", "date", "time", "duration")} | {"date-time": "datetime"}
-_LAYOUTS = {"date": "YYYY-MM-DD", "date-time": "YYYY-MM-DDTHH:MM:SS", "time": "HH:MM:SS", "duration": "PnDTnHnMnS"}
-_ANYTHING = "any"
+_DATE_LAYOUTS = {"date": "YYYY-MM-DD", "date-time": "YYYY-MM-DDTHH:MM:SS", "time": "HH:MM:SS", "duration": "PnDTnHnMnS"}
+_ANY = "any"
 
-MAX_LISTED = 20_000
+MAX_LISTED_CHARACTERS = 20_000
 """Characters of listed values in one place, some 5,000 tokens; those beyond are counted, and the mask has them all."""
 
 
@@ -53,22 +53,24 @@ def describe(root: Subschema) -> str:
     """
     if root.location.is_type:
         try:
-            return _Describer().whole(root)
-        except _TooLong:
+            return _TypeDescriber().describe_root(root)
+        except _DescriptionTooLong:
             pass
-    return _Compact(root).whole(root)
+    return _CompactDescriber(root).describe_root(root)
 
 
 @deep
-def layouts(root: Subschema) -> dict[str, str]:
+def date_layouts(root: Subschema) -> dict[str, str]:
     """Return how the dates and times in a type are written: `{"date": "YYYY-MM-DD"}`."""
     zones: dict[str, list[bool]] = {}
-    for part in (root, *islice(reached(root), MAX_LOOKED_AT)):
+    for part in (root, *islice(reachable_schemas(root), MAX_VISITED_SCHEMAS)):
         name = part.schema.get("format") if isinstance(part.schema, Mapping) else None
-        if isinstance(name, str) and name in _LAYOUTS:
+        if isinstance(name, str) and name in _DATE_LAYOUTS:
             zones.setdefault(name, []).append(_has_zone(part, name))
-    kinds_there = [name for name in _LAYOUTS if name in zones]
-    return {_FORMAT_NAMES.get(name, name): f"{_LAYOUTS[name]}{'Z' if all(zones[name]) else ''}" for name in kinds_there}
+    present = [name for name in _DATE_LAYOUTS if name in zones]
+    return {
+        _FORMAT_NAMES.get(name, name): f"{_DATE_LAYOUTS[name]}{'Z' if all(zones[name]) else ''}" for name in present
+    }
 
 
 def _has_zone(part: Subschema, name: str) -> bool:
@@ -77,82 +79,83 @@ def _has_zone(part: Subschema, name: str) -> bool:
     return name in {"date-time", "time"} and (is_aware or part.location.compilation.reading is not Reading.TYPE)
 
 
-def kinds() -> Callable[[Subschema], str]:
+def one_line_describer() -> Callable[[Subschema], str]:
     """Return a function that describes a schema in one line; types that have fields are written by name."""
-    describer, by_name = _Describer(names_objects=True), _Describer(names_everything=True)
+    describer, naming_describer = _TypeDescriber(names_objects=True), _TypeDescriber(names_everything=True)
 
     @deep
-    def kind(part: Subschema) -> str:
+    def describe_in_one_line(part: Subschema) -> str:
         try:
             return " ".join(describer.describe(part).split())
-        except _TooLong:
-            return " ".join(by_name.describe(part).split())
+        except _DescriptionTooLong:
+            return " ".join(naming_describer.describe(part).split())
 
-    return kind
+    return describe_in_one_line
 
 
-class _Alternatives(str):
+class _AlternativesText(str):
     """A piece that lists alternatives."""
 
     __slots__ = ()
 
 
-class _TooLong(Exception):  # noqa: N818  not an error, a result
+class _DescriptionTooLong(Exception):  # noqa: N818  not an error, a result
     """A description in which too much is written out."""
 
 
-MAX_LOOKED_AT = 100_000
+MAX_VISITED_SCHEMAS = 100_000
 """The most schemas that are visited for a description in which repeated parts are written out."""
 
 
-class _Describer:
+class _TypeDescriber:
     """Describes a type. A part that contains itself is referred to by name, and described after the rest."""
 
     def __init__(self, *, names_objects: bool = False, names_everything: bool = False) -> None:
         self.names_objects = names_objects
         self.names_everything = names_everything
-        self.looked_at = 0
+        self.visited_schemas = 0
         self.names: dict[Identity, str] = {}
-        self.mentioned: list[Subschema] = []
-        self._namesakes: Counter[str] = Counter()
+        self.named_parts: list[Subschema] = []
+        self._uses_of_names: Counter[str] = Counter()
         self._recursive: dict[Identity, bool] = {}
 
-    def whole(self, root: Subschema) -> str:
+    def describe_root(self, root: Subschema) -> str:
         """Return the description of a schema, and below it what the names in it mean."""
-        first = self.referred(root) if self.contains_itself(root) else self.describe(root)
-        named = (f"{self.names[part.identity]} = {self.describe(part)}" for part in self.mentioned)  # which grows
-        return "\n".join([f"{first}{_line(remark(root))}", *named])
+        first = self.reference_to(root) if self.contains_itself(root) else self.describe(root)
+        parts = self.named_parts  # which grows
+        definitions = (f"{self.names[part.identity]} = {self.describe(part)}" for part in parts)
+        return "\n".join([f"{first}{_comment_text(remark(root))}", *definitions])
 
     @deep
     def describe(self, part: Subschema, indent: str = "") -> str:
         """Return the description of a schema: of all that it says together."""
-        self._look(10)  # as many as it counts that is written
-        return self.written(part, indent)
+        self._count_visits(10)  # as many as it counts that is written
+        return self.describe_in_full(part, indent)
 
-    def written(self, part: Subschema, indent: str = "") -> str:
+    def describe_in_full(self, part: Subschema, indent: str = "") -> str:
         """Return the description of a schema, written out."""
         if not isinstance(part.schema, Mapping):
-            return "never" if part.schema is False else _ANYTHING
-        pieces = [piece for piece in dict.fromkeys(self._pieces(part, indent)) if piece != _ANYTHING]
+            return "never" if part.schema is False else _ANY
+        pieces = [piece for piece in dict.fromkeys(self._pieces(part, indent)) if piece != _ANY]
         if len(pieces) > 1:
             pieces = [f"({piece})" if self._is_grouped(piece) else piece for piece in pieces]
-        return " & ".join(pieces) or _ANYTHING
+        return " & ".join(pieces) or _ANY
 
     def _is_grouped(self, piece: str) -> bool:
         """Tell whether a piece has parentheses beside others; long ones have none in types, as models learned them."""
         return " | " in piece and "\n" not in piece
 
-    def referred(self, target: Subschema) -> str:
+    def reference_to(self, target: Subschema) -> str:
         """Return the name of a type, which is described afterwards."""
         if target.identity not in self.names:
             name = self.name(target)
             free = name
-            while free in self._namesakes:
-                self._namesakes[name] += 1
-                free = f"{name}{self._namesakes[name]}"
-            self._namesakes[free] += 1
+            while free in self._uses_of_names:
+                self._uses_of_names[name] += 1
+                free = f"{name}{self._uses_of_names[name]}"
+            self._uses_of_names[free] += 1
             self.names[target.identity] = free
-            self.mentioned.append(target)
+            self.named_parts.append(target)
         return self.names[target.identity]
 
     def name(self, part: Subschema) -> str:
@@ -166,154 +169,156 @@ class _Describer:
         return self._recursive[part.identity]
 
     def _inside(self, part: Subschema) -> Iterator[Subschema]:
-        for inner in reached(part):
-            self._look(1)
+        for inner in reachable_schemas(part):
+            self._count_visits(1)
             yield inner
 
-    def _look(self, weight: int) -> None:
+    def _count_visits(self, weight: int) -> None:
         """Count a visited schema. Raises _TooLong if they are too many, and could be named."""
-        self.looked_at += weight
-        if self.looked_at > MAX_LOOKED_AT and not self.names_everything:
-            raise _TooLong
+        self.visited_schemas += weight
+        if self.visited_schemas > MAX_VISITED_SCHEMAS and not self.names_everything:
+            raise _DescriptionTooLong
 
     def _pieces(self, part: Subschema, indent: str) -> Iterator[str]:
         """Yield the descriptions that hold together."""
         schema = part.schema
         if not REFERENCES.keys().isdisjoint(schema):
-            yield from (self._target(target, indent) for target in known_targets(part))
+            yield from (self._describe_target(target, indent) for target in known_targets(part))
             if part.location.draft.ignores_siblings:
                 return
-        yield self._own(part, indent)
-        for conjunct in listed(part, "allOf"):
+        yield self._describe_own_keywords(part, indent)
+        for conjunct in listed_schemas(part, "allOf"):
             yield self.describe(conjunct, indent)
         for keyword in ("anyOf", "oneOf"):
-            branches = [self.describe(branch, indent) for branch in listed(part, keyword)]
-            if branches and not (_ANYTHING in branches and self._is_vague(part, keyword)):
-                yield _Alternatives(" | ".join(dict.fromkeys(branches)))
+            branches = [self.describe(branch, indent) for branch in listed_schemas(part, keyword)]
+            if branches and not (_ANY in branches and self._is_vague(part, keyword)):
+                yield _AlternativesText(" | ".join(dict.fromkeys(branches)))
 
     def _is_vague(self, _part: Subschema, _keyword: str) -> bool:
         """Tell whether a branch that allows anything makes its siblings meaningless."""
         return True
 
-    def _target(self, target: Subschema, indent: str) -> str:
-        by_name = self.names_objects and isinstance(target.schema, Mapping) and "properties" in target.schema
-        if by_name or self.names_everything or self.contains_itself(target):
-            return self.referred(target)
+    def _describe_target(self, target: Subschema, indent: str) -> str:
+        is_named = self.names_objects and isinstance(target.schema, Mapping) and "properties" in target.schema
+        if is_named or self.names_everything or self.contains_itself(target):
+            return self.reference_to(target)
         return self.describe(target, indent)
 
-    def _own(self, part: Subschema, indent: str) -> str:
+    def _describe_own_keywords(self, part: Subschema, indent: str) -> str:
         """Return the description of a schema without its branches and references."""
         schema = part.schema
         if "enum" in schema or "const" in schema:
             values = schema["enum"] if "enum" in schema else [schema["const"]]
-            return _listed(values)
-        named = schema.get("type", self._implied(schema))
-        types = named if isinstance(named, list) else [named]
-        return " | ".join(self._typed(part, str(name), indent) for name in types)
+            return _values_text(values)
+        declared_type = schema.get("type", self._implied_type(schema))
+        types = declared_type if isinstance(declared_type, list) else [declared_type]
+        return " | ".join(self._describe_as_type(part, str(name), indent) for name in types)
 
-    def _implied(self, schema: Schema) -> str:
+    def _implied_type(self, schema: Schema) -> str:
         """Return the type that is meant where none is named."""
         if schema.keys() & {"properties", "required", "additionalProperties", "patternProperties"}:
             return "object"
-        return "array" if schema.keys() & {"items", "prefixItems"} else _ANYTHING
+        return "array" if schema.keys() & {"items", "prefixItems"} else _ANY
 
-    def _typed(self, part: Subschema, name: str, indent: str) -> str:
+    def _describe_as_type(self, part: Subschema, name: str, indent: str) -> str:
         """Return the description of a schema for values of one type."""
         match name:
             case "object":
                 return self._object(part, indent)
             case "array":
                 name = f"[{self._items(part, indent)}]"
-                rules = [*_limits(part.schema, "Items", " items"), *self._contained(part, indent)]
+                rules = [*_limit_rules(part.schema, "Items", " items"), *self._contains_rules(part, indent)]
             case "string":
                 name = _FORMAT_NAMES.get(str(part.schema.get("format")), name)
-                rules = [*_text_rules(part.schema), *_limits(part.schema, "Length", " characters")]
+                rules = [*_text_rules(part.schema), *_limit_rules(part.schema, "Length", " characters")]
             case "integer" | "number":
-                rules = [*_limits(part.schema, "imum", ""), *_bounds(_mapping(part.schema, "decimal"))]
+                rules = [*_limit_rules(part.schema, "imum", ""), *_bound_rules(_mapping_at(part.schema, "decimal"))]
             case _:
                 rules = []
         return f"{name} ({', '.join(rules)})" if rules else name
 
     def _items(self, part: Subschema, indent: str) -> str:
         keyword = "items" if isinstance(part.schema.get("items"), list) else "prefixItems"
-        first = listed(part, keyword)
-        shown = [self.describe(item, indent) for item in first]
-        rest = "additionalItems" if keyword == "items" else "items"
-        most = part.schema.get("maxItems")
-        is_full = isinstance(most, int) and most <= len(first)
-        if part.schema.get(rest, not first) is not False and not is_full:
-            shown += [self.describe(part.subschema(rest), indent) if rest in part.schema else _ANYTHING, "..."]
-        return ", ".join(shown)
+        leading_items = listed_schemas(part, keyword)
+        descriptions = [self.describe(item, indent) for item in leading_items]
+        tail_keyword = "additionalItems" if keyword == "items" else "items"
+        maximum = part.schema.get("maxItems")
+        has_no_further = isinstance(maximum, int) and maximum <= len(leading_items)
+        if part.schema.get(tail_keyword, not leading_items) is not False and not has_no_further:
+            tail = self.describe(part.subschema(tail_keyword), indent) if tail_keyword in part.schema else _ANY
+            descriptions += [tail, "..."]
+        return ", ".join(descriptions)
 
-    def _contained(self, _part: Subschema, _indent: str) -> Iterable[str]:
+    def _contains_rules(self, _part: Subschema, _indent: str) -> Iterable[str]:
         return ()
 
     def _object(self, part: Subschema, indent: str) -> str:
-        deeper = indent + "  "
-        lines = [f"{deeper}{line}\n" for line in self._members(part, deeper)]
-        others = list(self._others(part, deeper))
+        inner_indent = indent + "  "
+        lines = [f"{inner_indent}{line}\n" for line in self._named_properties(part, inner_indent)]
+        open_properties = list(self._open_properties(part, inner_indent))
         if not lines:
-            return f"{{{', '.join(others)}}}" if others or "properties" in part.schema else "object"
-        comment = _line(description_of(part.schema)) if is_object(part) and not self.names_objects else ""
-        return f"{{{comment}\n{''.join(lines)}{''.join(f'{deeper}{other}' + chr(10) for other in others)}{indent}}}"
+            return f"{{{', '.join(open_properties)}}}" if open_properties or "properties" in part.schema else "object"
+        comment = _comment_text(description_of(part.schema)) if has_fields(part) and not self.names_objects else ""
+        lines += [f"{inner_indent}{line}\n" for line in open_properties]
+        return f"{{{comment}\n{''.join(lines)}{indent}}}"
 
-    def _members(self, part: Subschema, indent: str) -> Iterator[str]:
+    def _named_properties(self, part: Subschema, indent: str) -> Iterator[str]:
         """Yield the properties that have names, each with its description."""
-        listed, required = _mapping(part.schema, "properties"), list_at(part.schema, "required")
-        for name in dict.fromkeys([*listed, *map(str, required)]):
-            mark = "?" if name in listed and may_be_left_out(part, name) else ""
-            inside = self.describe(part.subschema("properties", name), indent) if name in listed else _ANYTHING
-            comment = self._comment(name, part.subschema("properties", name)) if name in listed else ""
-            yield f"{_key(name)}{mark}: {inside}{comment}"
+        properties, required = _mapping_at(part.schema, "properties"), list_at(part.schema, "required")
+        for name in dict.fromkeys([*properties, *map(str, required)]):
+            question_mark = "?" if name in properties and may_be_left_out(part, name) else ""
+            description = self.describe(part.subschema("properties", name), indent) if name in properties else _ANY
+            comment = self._property_comment(name, part.subschema("properties", name)) if name in properties else ""
+            yield f"{_key(name)}{question_mark}: {description}{comment}"
 
-    def _comment(self, name: str, part: Subschema) -> str:
+    def _property_comment(self, name: str, part: Subschema) -> str:
         """Return the comment on a property: `  // Title: description`, or nothing."""
         if not isinstance(part.schema, Mapping):
             return ""
         title = title_of(part)
-        return _line(self._remark(part, "" if is_generated(title, name) else title))
+        return _comment_text(self._remark(part, "" if is_generated_title(title, name) else title))
 
     def _remark(self, part: Subschema, title: str) -> str:
         return remark(part, title)
 
-    def _others(self, part: Subschema, indent: str) -> Iterator[str]:
+    def _open_properties(self, part: Subschema, indent: str) -> Iterator[str]:
         """Yield the properties that may have any name, or any that a regular expression finds."""
-        for regex in _mapping(part.schema, "patternProperties"):
+        for regex in _mapping_at(part.schema, "patternProperties"):
             yield f"[/{' '.join(regex.split())}/]: {self.describe(part.subschema('patternProperties', regex), indent)}"
         for keyword in ("additionalProperties", "unevaluatedProperties"):
             if part.schema.get(keyword, False) is not False:
                 yield f"[string]: {self.describe(part.subschema(keyword), indent)}"
 
 
-class _Compact(_Describer):
+class _CompactDescriber(_TypeDescriber):
     """Describes a type. Repeated parts, unless they are short, and recursive ones are referred to by name."""
 
     def __init__(self, root: Subschema) -> None:
         super().__init__(names_everything=True)
-        self._repeated = repeated(root)
-        self._texts: dict[Identity, str] = {}
-        self._open: set[Identity] = set()
+        self._repeated_parts = repeated_schemas(root)
+        self._descriptions: dict[Identity, str] = {}
+        self._ancestors: set[Identity] = set()
 
-    def whole(self, root: Subschema) -> str:
+    def describe_root(self, root: Subschema) -> str:
         """Return the description of a schema, and below it what the names in it mean, with what is said of them."""
-        first = self.describe(root)
-        lines = [f"{first}{_line(remark(root, seen=self.names))}"]
-        for part in self.mentioned:
+        description = self.describe(root)
+        lines = [f"{description}{_comment_text(remark(root, seen=self.names))}"]
+        for part in self.named_parts:
             name = self.names[part.identity]
-            lines.append(f"{name} = {self._texts[part.identity]}{_line(self._remark_at(part, name))}")
+            lines.append(f"{name} = {self._descriptions[part.identity]}{_comment_text(self._remark_at(part, name))}")
         return "\n".join(lines)
 
     @deep
     def describe(self, part: Subschema, indent: str = "") -> str:
         """Return the name of a schema if it has one, or else its description."""
         identity = part.identity
-        if identity not in self._texts:
-            self._open.add(identity)
-            self._texts[identity] = self.written(part)
-            self._open.discard(identity)  # which an equal reference inside may have done
-            if identity in self._repeated and self._is_long(part):
-                self.referred(part)
-        return self.names.get(identity) or self._texts[identity].replace("\n", f"\n{indent}")
+        if identity not in self._descriptions:
+            self._ancestors.add(identity)
+            self._descriptions[identity] = self.describe_in_full(part)
+            self._ancestors.discard(identity)  # which an equal reference inside may have done
+            if identity in self._repeated_parts and self._is_long(part):
+                self.reference_to(part)
+        return self.names.get(identity) or self._descriptions[identity].replace("\n", f"\n{indent}")
 
     def name(self, part: Subschema) -> str:
         """Return the name of a schema, or of its reference's target; of a long name, the last word.
@@ -325,22 +330,22 @@ class _Compact(_Describer):
         name = super().name(part)
         if len(name) > LONGEST_NAME and " " not in name:
             name = re.split(r"[./:]" if len(name) <= 2 * LONGEST_NAME else r"[./:_]", name)[-1] or name
-        return _capital(name) if name in _WORDS else name
+        return _capital(name) if name in _TERMS else name
 
-    def _implied(self, schema: Schema) -> str:
+    def _implied_type(self, schema: Schema) -> str:
         """Return the type that is meant: `{"$ref": …, "maxLength": 3}` is about strings, too."""
-        implied = super()._implied(schema)
-        if implied == _ANYTHING and schema.keys() & _OF_TEXTS:
+        implied = super()._implied_type(schema)
+        if implied == _ANY and schema.keys() & _STRING_KEYWORDS:
             return "string"
-        return "number" if implied == _ANYTHING and schema.keys() & _OF_NUMBERS else implied
+        return "number" if implied == _ANY and schema.keys() & _NUMBER_KEYWORDS else implied
 
     def _is_grouped(self, piece: str) -> bool:
-        return super()._is_grouped(piece) or isinstance(piece, _Alternatives)
+        return super()._is_grouped(piece) or isinstance(piece, _AlternativesText)
 
     def _is_long(self, part: Subschema) -> bool:
         """Tell whether a name, used twice, is so much shorter than the description that looking it up pays."""
         name = self.name(part)
-        return len(self._texts[part.identity]) + len(self._remark_at(part, name)) > 40 + 2 * len(name)
+        return len(self._descriptions[part.identity]) + len(self._remark_at(part, name)) > 40 + 2 * len(name)
 
     def _pieces(self, part: Subschema, indent: str) -> Iterator[str]:
         yield from super()._pieces(part, indent)
@@ -350,32 +355,34 @@ class _Compact(_Describer):
     def _conditions(self, part: Subschema, indent: str) -> Iterator[str]:
         """Yield the conditional rules: `if {kind: "box"} then {height: number}`."""
         parts = {word: self.describe(part.subschema(word), indent) for word in ("if", "then", "else") if part.has(word)}
-        then, otherwise = (parts.get(word, _ANYTHING) for word in ("then", "else"))
-        if "if" in parts and (then, otherwise) != (_ANYTHING, _ANYTHING):
-            yield f"if {parts['if']} then {then}{f' else {otherwise}' if otherwise != _ANYTHING else ''}"
+        then, otherwise = (parts.get(word, _ANY) for word in ("then", "else"))
+        if "if" in parts and (then, otherwise) != (_ANY, _ANY):
+            yield f"if {parts['if']} then {then}{f' else {otherwise}' if otherwise != _ANY else ''}"
         for keyword in ("dependentSchemas", "dependencies"):
-            for name, dependent in _mapping(part.schema, keyword).items():
+            for name, dependent in _mapping_at(part.schema, keyword).items():
                 if isinstance(dependent, Mapping):
                     then = self.describe(part.subschema(keyword, name), indent)
-                    yield _ANYTHING if then == _ANYTHING else f"if {{{_key(name)}: any}} then {then}"
+                    yield _ANY if then == _ANY else f"if {{{_key(name)}: any}} then {then}"
 
     def _is_vague(self, part: Subschema, keyword: str) -> bool:
         """Tell whether none of the branches has properties, which would be worth showing."""
         return not any(
-            is_object(target) for branch in parts_below(part, keyword) for target in (branch, *known_targets(branch))
+            has_fields(target)
+            for branch in object_schemas(part, keyword)
+            for target in (branch, *known_targets(branch))
         )
 
-    def _contained(self, part: Subschema, indent: str) -> Iterator[str]:
+    def _contains_rules(self, part: Subschema, indent: str) -> Iterator[str]:
         """Yield the rule for the items that an array must contain."""
         if part.has("contains"):
-            least, most = part.schema.get("minContains", 1), part.schema.get("maxContains")
-            ends = [] if least == 0 else ["one" if least == 1 and most is None else f"at least {least}"]
-            ends += [] if most is None else [f"at most {most}"]
-            if ends:
-                yield f"{' and '.join(ends)} of them {self.describe(part.subschema('contains'), indent)}"
+            minimum, maximum = part.schema.get("minContains", 1), part.schema.get("maxContains")
+            limits = [] if minimum == 0 else ["one" if minimum == 1 and maximum is None else f"at least {minimum}"]
+            limits += [] if maximum is None else [f"at most {maximum}"]
+            if limits:
+                yield f"{' and '.join(limits)} of them {self.describe(part.subschema('contains'), indent)}"
 
-    def _target(self, target: Subschema, indent: str) -> str:
-        return self.referred(target) if target.identity in self._open else self.describe(target, indent)
+    def _describe_target(self, target: Subschema, indent: str) -> str:
+        return self.reference_to(target) if target.identity in self._ancestors else self.describe(target, indent)
 
     def _remark(self, part: Subschema, title: str) -> str:
         return "" if part.identity in self.names else remark(part, title, self.names)
@@ -383,51 +390,52 @@ class _Compact(_Describer):
     def _remark_at(self, part: Subschema, name: str) -> str:
         """Return the remark on a part where its name is explained."""
         title = title_of(part)
-        is_new = title != name and not is_generated(title, name)
+        is_new = title != name and not is_generated_title(title, name)
         return remark(part, title if is_new else "", self.names.keys() - {part.identity})
 
 
-def _mapping(schema: Schema, keyword: str) -> Mapping[str, Any]:
+def _mapping_at(schema: Schema, keyword: str) -> Mapping[str, Any]:
     value = schema.get(keyword)
     return value if isinstance(value, Mapping) else {}
 
 
-def _listed(values: Sequence[object]) -> str:
+def _values_text(values: Sequence[object]) -> str:
     """Return values as they are written: `"a" | 1`; where there are very many, the first and how many more."""
-    shown: list[str] = []
-    left = MAX_LISTED
+    texts: list[str] = []
+    characters_left = MAX_LISTED_CHARACTERS
     for value in values:
-        text = quoted(value)
-        left -= len(text) + len(" | ")
-        if shown and left < 0:
-            return " | ".join([*shown, f"... ({len(values) - len(shown):,} more)"])
-        shown.append(text)
-    return " | ".join(shown)
+        text = to_json_line(value)
+        characters_left -= len(text) + len(" | ")
+        if texts and characters_left < 0:
+            return " | ".join([*texts, f"... ({len(values) - len(texts):,} more)"])
+        texts.append(text)
+    return " | ".join(texts)
 
 
 def _key(name: str) -> str:
-    return name if _PLAIN_NAME.fullmatch(name) else quoted(name)
+    return name if _PLAIN_NAME.fullmatch(name) else to_json_line(name)
 
 
 def _name(part: Subschema) -> str:
     """Return the name of a schema: that of its definition, its title, or that of the property that holds it."""
-    keys = part.location.keys
+    pointer = part.location.keys
     title = title_of(part)
-    held = list(zip(("", *keys), keys, strict=False))[::-1]
-    own = [str(key) for above, key in held[:1] if above in _DEFINITIONS]
-    around = [_capital(str(key)) for above, key in held if above in ("properties", *_DEFINITIONS)]
-    short = title if len(title) <= 60 else ""  # longer ones are sentences
-    return next(filter(None, (" ".join(name.split()) for name in (*own, short, *around))), "Answer")
+    path = list(zip(("", *pointer), pointer, strict=False))[::-1]
+    definition_names = [str(key) for keyword, key in path[:1] if keyword in _DEFINITIONS]
+    holder_names = [_capital(str(key)) for keyword, key in path if keyword in ("properties", *_DEFINITIONS)]
+    short_title = title if len(title) <= 60 else ""  # longer ones are sentences
+    names = (" ".join(name.split()) for name in (*definition_names, short_title, *holder_names))
+    return next(filter(None, names), "Answer")
 
 
 _DEFINITIONS = ("$defs", "definitions", "schemas")
 
-_WORDS = frozenset({"any", "array", "boolean", "if", "integer", "never", "null", "number", "object", "string", "then"})
-_WORDS |= frozenset(_FORMAT_NAMES.values())
+_TERMS = frozenset({"any", "array", "boolean", "if", "integer", "never", "null", "number", "object", "string", "then"})
+_TERMS |= frozenset(_FORMAT_NAMES.values())
 """The words of descriptions; the name of a definition that is one of them gets a capital."""
 
-_OF_TEXTS = frozenset({"format", "maxLength", "minLength", "pattern"})
-_OF_NUMBERS = frozenset({"exclusiveMaximum", "exclusiveMinimum", "maximum", "minimum", "multipleOf"})
+_STRING_KEYWORDS = frozenset({"format", "maxLength", "minLength", "pattern"})
+_NUMBER_KEYWORDS = frozenset({"exclusiveMaximum", "exclusiveMinimum", "maximum", "minimum", "multipleOf"})
 
 LONGEST_NAME = 20
 """The most characters of a definition's name that is not shortened in the description of a JSON Schema."""
@@ -437,14 +445,14 @@ def _capital(name: str) -> str:
     return f"{name[:1].upper()}{name[1:]}"
 
 
-def _line(said: str) -> str:
-    return f"  // {said}" if said else ""
+def _comment_text(text: str) -> str:
+    return f"  // {text}" if text else ""
 
 
 _SIGNS = {"min": ">=", "exclusiveMin": ">", "max": "<=", "exclusiveMax": "<"}
 
 
-def _limits(schema: Schema, suffix: str, unit: str) -> list[str]:
+def _limit_rules(schema: Schema, suffix: str, unit: str) -> list[str]:
     """Return the limits of a value, each with its sign: `>= 0`."""
     signs = {f"{prefix}{suffix}": sign for prefix, sign in _SIGNS.items()}
     signs |= {"multipleOf": "a multiple of"} if suffix == "imum" else {}
@@ -462,11 +470,11 @@ def _text_rules(schema: Schema) -> list[str]:
     """Return the rules for a string but for its length: bounds, and a short pattern; the mask has longer ones, too."""
     pattern = schema.get("pattern")
     is_short = isinstance(pattern, str) and len(pattern) <= 60 and pattern.isprintable()
-    times = [f"in the {schema['now_op']}"] if isinstance(schema.get("now_op"), str) else []
-    return [*([f"/{pattern}/"] if is_short else []), *_bounds(schema), *times]
+    now_rule = [f"in the {schema['now_op']}"] if isinstance(schema.get("now_op"), str) else []
+    return [*([f"/{pattern}/"] if is_short else []), *_bound_rules(schema), *now_rule]
 
 
-def _bounds(rules: Mapping[str, Any]) -> list[str]:
+def _bound_rules(rules: Mapping[str, Any]) -> list[str]:
     """Return the bounds of a date, time or decimal, and how many digits a decimal has."""
     bounds = [f"{sign} {to_jsonable_python(rules[key])}" for key, sign in _BOUND_SIGNS.items() if key in rules]
     return bounds + [f"<= {rules[key]} {unit}" for key, unit in _DIGITS.items() if key in rules]

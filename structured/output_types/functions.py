@@ -29,13 +29,13 @@ def read_docstring(documented: Any) -> tuple[str, dict[str, str]]:
     """Return the text of a docstring before its first section, and its parameters, each in one line."""
     from docstring_parser import ParseError, parse  # which only functions need
 
-    written = inspect.getdoc(documented) or ""
+    docstring = inspect.getdoc(documented) or ""
     try:
-        read = parse(written)
+        parsed = parse(docstring)
     except ParseError:  # in no known style
-        return _line(written), {}
-    described = {parameter.arg_name.lstrip("*"): _line(parameter.description or "") for parameter in read.params}
-    return _line(read.description or ""), described
+        return _line(docstring), {}
+    descriptions = {parameter.arg_name.lstrip("*"): _line(parameter.description or "") for parameter in parsed.params}
+    return _line(parsed.description or ""), descriptions
 
 
 def _line(text: str) -> str:
@@ -62,20 +62,20 @@ class Signature:
     @classmethod
     def of(cls, function: Callable[..., Any]) -> "Signature":
         """Read the signature of a function. Raises SchemaError for what an answer cannot give exactly."""
-        plain = function.func if isinstance(function, functools.partial) else function
-        summary, descriptions = read_docstring(plain)
-        shown_name = str(getattr(plain, "__name__", None) or shown(plain))
+        unwrapped = function.func if isinstance(function, functools.partial) else function
+        summary, descriptions = read_docstring(unwrapped)
+        shown_name = str(getattr(unwrapped, "__name__", None) or shown(unwrapped))
         parameters = _parameters(function, shown_name)
-        hints = _hints(plain, shown_name)
-        has_further = any(parameter.kind is Parameter.VAR_POSITIONAL for parameter in parameters)
-        last = Parameter.POSITIONAL_OR_KEYWORD if has_further else Parameter.POSITIONAL_ONLY
-        by_position = frozenset(parameter.name for parameter in parameters if parameter.kind <= last)
+        hints = _annotations_of(unwrapped, shown_name)
+        has_var_positional = any(parameter.kind is Parameter.VAR_POSITIONAL for parameter in parameters)
+        last_positional_kind = Parameter.POSITIONAL_OR_KEYWORD if has_var_positional else Parameter.POSITIONAL_ONLY
+        by_position = frozenset(parameter.name for parameter in parameters if parameter.kind <= last_positional_kind)
         fields: dict[str, Any] = {}
         for parameter in parameters:
             annotation = hints.get(parameter.name, parameter.annotation)
             is_required = parameter.name in by_position
             fields[parameter.name] = _field(parameter, annotation, descriptions, shown_name, is_required=is_required)
-        name = _name(plain)
+        name = _name(unwrapped)
         arguments = _typed_dict(name, fields)
         call = _typed_dict(name, {NAME: Literal[name], ARGUMENTS: arguments})
         call.__doc__ = summary
@@ -96,14 +96,15 @@ class Signature:
     def _adapter(self) -> TypeAdapter[Any]:
         return TypeAdapter(self.arguments)
 
-    def plain(self, arguments: Mapping[str, Any]) -> Any:
+    def to_plain_data(self, arguments: Mapping[str, Any]) -> Any:
         """Return arguments as plain JSON data."""
         return self._adapter.dump_python(dict(arguments), mode="json", by_alias=True)
 
-    def bound(self, arguments: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+    def positional_and_named(self, arguments: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
         """Return how arguments are passed: those by position, and those by name."""
         by_name = dict(arguments)
-        by_position = [by_name.pop(known.name) for known in self.parameters if known.name in self.by_position]
+        names = [parameter.name for parameter in self.parameters if parameter.name in self.by_position]
+        by_position = [by_name.pop(name) for name in names]
         for parameter in self.parameters:
             if parameter.kind is Parameter.VAR_POSITIONAL:
                 by_position += by_name.pop(parameter.name, ())
@@ -115,7 +116,7 @@ def is_function(value: object) -> bool:
     return inspect.isroutine(value) or isinstance(value, functools.partial)
 
 
-_known = functools.lru_cache(maxsize=256)(Signature.of)
+_cached_signature = functools.lru_cache(maxsize=256)(Signature.of)
 
 
 def signature_of(function: Callable[..., Any]) -> Signature:
@@ -124,7 +125,7 @@ def signature_of(function: Callable[..., Any]) -> Signature:
         hash(function)
     except Exception:  # noqa: BLE001  the object of a method has code of its own
         return Signature.of(function)
-    return _known(function)
+    return _cached_signature(function)
 
 
 def _typed_dict(name: str, fields: Mapping[str, Any]) -> Any:
@@ -132,33 +133,33 @@ def _typed_dict(name: str, fields: Mapping[str, Any]) -> Any:
     return make(name, fields)
 
 
-def _parameters(function: Callable[..., Any], named: str) -> tuple[Parameter, ...]:
+def _parameters(function: Callable[..., Any], callee: str) -> tuple[Parameter, ...]:
     """Return the parameters that are open: what `functools.partial` fixes is not asked for."""
     try:
-        read = inspect.signature(function)
+        signature = inspect.signature(function)
     except (ValueError, TypeError) as error:
         raise SchemaError(
-            f"{named} has no signature that Python knows: {message(error)}",
+            f"{callee} has no signature that Python knows: {message(error)}",
             remedy="Write a function that calls it, with annotated parameters.",
         ) from error
-    fixed = function.keywords if isinstance(function, functools.partial) else {}
-    for parameter in read.parameters.values():
+    bound_arguments = function.keywords if isinstance(function, functools.partial) else {}
+    for parameter in signature.parameters.values():
         if parameter.kind is Parameter.VAR_KEYWORD:
             raise SchemaError(
-                f"{named} takes **{parameter.name}, whose names are not known and may be those of other parameters",
+                f"{callee} takes **{parameter.name}, whose names are not known and may be those of other parameters",
                 remedy="Write a function that calls it, with a parameter for each name; or with one dict.",
             )
-    return tuple(parameter for parameter in read.parameters.values() if parameter.name not in fixed)
+    return tuple(parameter for parameter in signature.parameters.values() if parameter.name not in bound_arguments)
 
 
-def _hints(plain: Any, named: str) -> dict[str, Any]:
+def _annotations_of(unwrapped: Any, callee: str) -> dict[str, Any]:
     """Return the annotations of a function, or of what makes the instances of a class, with names looked up."""
-    annotated = inspect.getattr_static(plain, "__init__") if isinstance(plain, type) else plain
+    annotated_function = inspect.getattr_static(unwrapped, "__init__") if isinstance(unwrapped, type) else unwrapped
     try:
-        return typing.get_type_hints(annotated, include_extras=True)
+        return typing.get_type_hints(annotated_function, include_extras=True)
     except (NameError, SyntaxError, AttributeError) as error:
         raise SchemaError(
-            f"An annotation of {named} cannot be resolved: {message(error)}",
+            f"An annotation of {callee} cannot be resolved: {message(error)}",
             remedy="Define the type in the same module, outside of functions, before the function is used.",
         ) from error
     except TypeError:  # no function of Python: its parameters have no annotations
@@ -190,16 +191,18 @@ def _field(
     if parameter.kind is Parameter.VAR_POSITIONAL:
         annotation = list[annotation]
     description = info.description or descriptions.get(parameter.name)
-    known: Any = Annotated[annotation, Field(description=description)]
+    described_annotation: Any = Annotated[annotation, Field(description=description)]
     may_be_left_out = parameter.default is not Parameter.empty or parameter.kind is Parameter.VAR_POSITIONAL
-    return NotRequired[known] if may_be_left_out and not is_required else Required[known]
+    return NotRequired[described_annotation] if may_be_left_out and not is_required else Required[described_annotation]
 
 
-def _name(plain: Any) -> str:
+def _name(unwrapped: Any) -> str:
     """Return the name by which a function is called. Raises SchemaError if it has none that can be written."""
-    name = getattr(plain, "__name__", None)
+    name = getattr(unwrapped, "__name__", None)
     if not isinstance(name, str) or name in {"", "<lambda>"}:
-        raise SchemaError(f"{shown(plain)} has no name to call it by", remedy="Define it with def, or pass a method.")
+        raise SchemaError(
+            f"{shown(unwrapped)} has no name to call it by", remedy="Define it with def, or pass a method."
+        )
     try:
         name.encode()
     except UnicodeEncodeError as error:
@@ -267,10 +270,10 @@ class Tool:
                 f"{described(entry)} is no tool of OpenAI's API",
                 remedy='Write {"type": "function", "function": {"name": …, "parameters": …}}.',
             )
-        unknown = sorted(map(str, function.keys() - {"name", "description", "parameters", "strict"}))
-        if unknown:
+        unknown_members = sorted(map(str, function.keys() - {"name", "description", "parameters", "strict"}))
+        if unknown_members:
             raise SchemaError(
-                f"The tool {function['name']!r} has the unknown member {unknown[0]!r}",
+                f"The tool {function['name']!r} has the unknown member {unknown_members[0]!r}",
                 remedy="Leave it out: a tool has a name, a description, parameters, and strict.",
             )
         fields = {name: value for name, value in function.items() if value is not None}
@@ -339,14 +342,14 @@ class Call(Generic[R]):
         if isinstance(self.function, Tool):
             result: R = self.function(**self.arguments)
             return result
-        by_position, by_name = signature_of(self.function).bound(self.arguments)
+        by_position, by_name = signature_of(self.function).positional_and_named(self.arguments)
         return self.function(*by_position, **by_name)
 
     def to_data(self) -> dict[str, Any]:
         """Return the call as plain JSON data: `{"name": …, "arguments": {…}}`."""
         arguments = self.arguments
         if not isinstance(self.function, Tool):
-            arguments = signature_of(self.function).plain(arguments)
+            arguments = signature_of(self.function).to_plain_data(arguments)
         return {NAME: self.name, ARGUMENTS: dict(arguments)}
 
     def to_openai(self, id: str | None = None) -> dict[str, Any]:  # noqa: A002  as it is called there
@@ -356,12 +359,12 @@ class Call(Generic[R]):
         """
         from uuid import uuid4
 
-        written = self.to_data()
-        arguments = json.dumps(written[ARGUMENTS], ensure_ascii=False)
+        call_data = self.to_data()
+        arguments = json.dumps(call_data[ARGUMENTS], ensure_ascii=False)
         return {
             "id": f"call_{uuid4().hex[:24]}" if id is None else id,
             "type": "function",
-            "function": {NAME: written[NAME], ARGUMENTS: arguments},
+            "function": {NAME: call_data[NAME], ARGUMENTS: arguments},
         }
 
     __pydantic_serializer__ = SchemaSerializer(

@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 ShippedName = Literal["json", "arithmetic", "sql", "python"]
 
-SHIPPED: dict[str, str] = {
+SHIPPED_TITLES: dict[str, str] = {
     "json": "JSON",
     "arithmetic": "Arithmetic",
     "sql": "A SELECT statement of SQLite",
@@ -34,7 +34,7 @@ SHIPPED: dict[str, str] = {
 """The grammars that ship, and their titles."""
 
 
-MAX_SHOWN = 60
+MAX_SHOWN_CHARACTERS = 60
 """The most characters of a grammar that its repr shows."""
 
 
@@ -138,14 +138,14 @@ class Grammar(OutputType[T]):
         Raises:
             ValueError: There is no grammar of this name.
         """
-        if name not in SHIPPED:
-            raise ValueError(f"name must be one of {', '.join(map(repr, SHIPPED))}, not {name!r}")
-        text = _shipped(name)
+        if name not in SHIPPED_TITLES:
+            raise ValueError(f"name must be one of {', '.join(map(repr, SHIPPED_TITLES))}, not {name!r}")
+        text = _shipped_grammar(name)
         if name != "python":
-            return Grammar(text, name=SHIPPED[name], description=SHIPPED[name])
+            return Grammar(text, name=SHIPPED_TITLES[name], description=SHIPPED_TITLES[name])
         from lark.indenter import PythonIndenter
 
-        return Grammar(text, indenter=PythonIndenter(), name=SHIPPED[name], description=SHIPPED[name])
+        return Grammar(text, indenter=PythonIndenter(), name=SHIPPED_TITLES[name], description=SHIPPED_TITLES[name])
 
     @classmethod
     def from_gbnf(
@@ -173,8 +173,8 @@ class Grammar(OutputType[T]):
         return _GbnfGrammar(grammar, root, name=name, description=description)
 
     def __repr__(self) -> str:
-        name = next((name for name, called in SHIPPED.items() if called == self.name), None)
-        if name is not None and self.grammar == _shipped(name):
+        name = next((name for name, title in SHIPPED_TITLES.items() if title == self.name), None)
+        if name is not None and self.grammar == _shipped_grammar(name):
             return f"Grammar.named({name!r})"
         return f"Grammar({_excerpt(self.grammar)})"
 
@@ -198,7 +198,7 @@ class Grammar(OutputType[T]):
         return GrammarAutomaton(self._read[1])
 
     @property
-    def reads_more(self) -> bool:
+    def has_external_inputs(self) -> bool:
         """Whether the texts depend on more than the grammar: on an indenter, or on folders that it imports from."""
         return self._indenter is not None or bool(self._import_paths)
 
@@ -244,7 +244,7 @@ class Grammar(OutputType[T]):
         return Description("Grammar", shown, answer="Text", task=task)
 
     def _facts(self) -> tuple[object, ...]:
-        imported = (self._automaton.fingerprint,) if self.reads_more else ()
+        imported = (self._automaton.fingerprint,) if self.has_external_inputs else ()
         return self.name, self.start, self.grammar, self.describe(), *imported
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
@@ -298,14 +298,14 @@ class _GbnfGrammar(Grammar[str]):
         return partial(_GbnfGrammar, self.grammar, self.start, name=self.name, description=self._description), ()
 
 
-def _shipped(name: str) -> str:
+def _shipped_grammar(name: str) -> str:
     return files("structured.output_types").joinpath("grammars", f"{name}.lark").read_text(encoding="utf-8")
 
 
 def _excerpt(grammar: str) -> str:
     """Return the first line of a grammar that says something, as a literal; `…` stands for the others."""
     first, *others = [line for line in grammar.splitlines() if line.strip()] or [""]
-    text = shortened(first.strip(), MAX_SHOWN)
+    text = shortened(first.strip(), MAX_SHOWN_CHARACTERS)
     return repr(f"{text} …" if others else text)
 
 

@@ -1,6 +1,6 @@
 """Grounded values: the marks of values that a document has to state, and the statements of a document."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, time
 from functools import cached_property, lru_cache
@@ -17,15 +17,21 @@ from structured.json_schema.document.drafts import SchemaDraft, subschemas
 from structured.json_schema.document.location import GROUNDED, GROUNDED_AFTERWARDS, Schema, Subschema
 from structured.json_schema.grounding import GROUNDABLE, is_stated_in_forms
 from structured.json_schema.nullable import can_be_null, types_of
-from structured.output_types.schema_parts import WITH_ITEMS, edited_at, flat, replaced
+from structured.output_types.paths import FieldSelection
+from structured.output_types.schema_parts import (
+    FIELDS_AND_ITEMS,
+    NON_ASSERTING_KEYWORDS,
+    edited_at,
+    flattened,
+    known_targets,
+    list_at,
+    with_schema_at,
+)
 from structured.output_types.stated_dates import stated_dates, stated_datetimes, stated_times
 from structured.output_types.stated_numbers import Span, stated_numbers
 from structured.regex import Pattern
 
 T = TypeVar("T")
-
-Ground = bool | Sequence[str]
-"""The values that the document has to state: none, all that can be read off it, or those at some paths."""
 
 QuotationBoundary = Literal["words", "characters"]
 """Where a quotation may begin and end."""
@@ -64,74 +70,147 @@ writes in any form. `name: Grounded[str]`, `total: Grounded[Decimal]`, `lines: l
 
 
 @deep
-def with_grounding(root: Subschema, grounded: Ground) -> Schema:
+def with_grounding(root: Subschema, grounded: FieldSelection) -> Schema:
     """Return a schema in which the values that the document has to state are marked.
 
-    With True, these are all strings, numbers, dates and times, but for enums. Raises SchemaError for a path that leads
-    to no field, and for a field that cannot be read off a document.
+    With True, these are all strings, numbers, dates and times, but for enums; with False, none. Raises SchemaError for
+    a path that leads to no field, and for a field that cannot be read off a document.
     """
     if isinstance(grounded, bool):
-        return _marked_everywhere(root, lambda schema, **_: {**schema, GROUNDED: "words"})
-    return edited_at(root, grounded, _marked, places=WITH_ITEMS)
+        return _marked_everywhere(root, None) if grounded else root.schema
+    return edited_at(root, grounded, _mark_field, keywords=FIELDS_AND_ITEMS)
 
 
 @deep
-def marks(schema: object) -> Iterator[str]:
+def grounding_marks(schema: object) -> Iterator[str]:
     """Yield the marks in a schema."""
     if isinstance(schema, Mapping):
         if GROUNDED in schema:
             yield schema[GROUNDED]
         for _, inside in subschemas(schema, max(SchemaDraft)):
-            yield from marks(inside)
+            yield from grounding_marks(inside)
 
 
 @deep
-def with_support(root: Subschema) -> Schema:
+def with_everything_grounded(root: Subschema) -> Schema:
     """Return a schema in which all strings, numbers, dates and times have to be stated, but for enums.
 
     A text that may be null, and one that is an item of a list, is written freely and removed where the document does
     not have it. A model that may write quotations alone cannot go back to null once it has begun a text, and quotes
-    something else: see `docs/log.md`, 2026-11-24.
+    something else: see `docs/log.md`, 2026-11-24. Where a rule around the text may reject what is left, such as
+    `contains` or another branch of `allOf`, the text can only be quoted.
     """
-    return _marked_everywhere(root, _supported)
+    return _marked_everywhere(root, _pointers_under_rules(root))
 
 
-def _supported(schema: Schema, *, may_be_missing: bool) -> Schema:
-    """Return the schema of a value with the mark that it needs where it may be missing, and where it may not."""
-    is_text = types_of(schema) - {"null"} == {"string"} and not is_stated_in_forms(schema)
-    if is_text and (may_be_missing or "null" in types_of(schema)):
-        return {**schema, GROUNDED_AFTERWARDS: True}
-    return {**schema, GROUNDED: "words"}
-
-
-def _can_be_stated(schema: Mapping[str, Any]) -> bool:
+def _can_be_grounded(schema: Mapping[str, Any]) -> bool:
     """Tell whether a schema has only values that can be read off a document."""
     types = types_of(schema)
-    return bool(types - {"null"}) and types <= GROUNDABLE and not schema.keys() & _CONCLUSIONS
+    return bool(types - {"null"}) and types <= GROUNDABLE and not schema.keys() & _CONCLUSION_KEYWORDS
 
 
-_CONCLUSIONS = frozenset({"enum", "const", "contentSchema"})
+_CONCLUSION_KEYWORDS = frozenset({"enum", "const", "contentSchema"})
 
 
 @deep
-def _marked_everywhere(part: Subschema, mark: Callable[..., Schema], *, may_be_missing: bool = False) -> Schema:
-    """Return a schema in which a function has marked all values that can be stated."""
+def _marked_everywhere(part: Subschema, quoted: Collection[str] | None, *, may_be_missing: bool = False) -> Schema:
+    """Return a schema in which all values that can be stated are marked.
+
+    A text that can be removed is marked as such, unless its JSON Pointer is in `quoted`, or that is None.
+    """
     schema: Schema = part.schema
     for keys, _ in subschemas(schema, part.location.draft) if isinstance(schema, Mapping) else ():
         if keys[0] != "propertyNames":
             is_branch = keys[0] in {"anyOf", "oneOf"}
-            is_item = keys[0] == "items" and not schema.get("minItems") and "prefixItems" not in schema
-            inside = is_item or (is_branch and (may_be_missing or can_be_null(part)))
-            marked = _marked_everywhere(part.subschema(*keys), mark, may_be_missing=inside)
-            schema = replaced(schema, keys, marked)
-    if isinstance(schema, Mapping) and GROUNDED not in schema and _can_be_stated(schema):
-        return mark(schema, may_be_missing=may_be_missing)
-    return schema
+            is_item = keys[0] == "items" and "prefixItems" not in schema
+            is_replaceable = is_item or (is_branch and (may_be_missing or can_be_null(part)))
+            marked = _marked_everywhere(part.subschema(*keys), quoted, may_be_missing=is_replaceable)
+            schema = with_schema_at(schema, keys, marked)
+    if not isinstance(schema, Mapping) or GROUNDED in schema or not _can_be_grounded(schema):
+        return schema
+    is_text = types_of(schema) - {"null"} == {"string"} and not is_stated_in_forms(schema)
+    can_be_removed = is_text and (may_be_missing or "null" in types_of(schema))
+    if can_be_removed and quoted is not None and part.location.pointer not in quoted:
+        return {**schema, GROUNDED_AFTERWARDS: True}
+    return {**schema, GROUNDED: "words"}
 
 
-def _marked(part: Subschema, schema: Any) -> Any:
+_RULES_FOR_ALL_INSIDE = frozenset(
+    {
+        *("$dynamicRef", "$recursiveRef", "const", "contains", "dependencies", "dependentSchemas", "enum", "if", "not"),
+        "unevaluatedItems",
+    }
+)
+"""Keywords by which a value may be rejected for a text in it that is removed or becomes null."""
+
+_SILENT_KEYWORDS = NON_ASSERTING_KEYWORDS | {
+    *("dependentRequired", "discriminator", "maxProperties", "minProperties", "required")
+}
+"""Keywords that say nothing of the values in an object or a list."""
+
+
+def _pointers_under_rules(root: Subschema) -> set[str]:
+    """Return the JSON Pointers of schemas whose values cannot be removed or become null: a rule may reject the rest.
+
+    `{"allOf": [{"items": {"type": "string"}}, {"minItems": 2}]}` → `/allOf/0/items`, among others
+    """
+    pointers: set[str] = set()
+    visited: set[tuple[str, bool, bool]] = set()
+    unvisited = [(root, False, False)]
+    while unvisited:
+        part, is_ruled, is_ruled_inside = unvisited.pop()
+        visit = (part.location.pointer, is_ruled, is_ruled_inside)
+        if visit in visited or not isinstance(part.schema, Mapping):
+            continue
+        visited.add(visit)
+        if not _RULES_FOR_ALL_INSIDE.isdisjoint(part.schema) or _is_combined(part.schema):
+            is_ruled = is_ruled_inside = True
+        pointers |= {part.location.pointer} if is_ruled else set()
+        unvisited += [(target, is_ruled, is_ruled_inside) for target in known_targets(part)]
+        for keys, _ in subschemas(part.schema, part.location.draft):
+            if keys[0] not in ("$defs", "definitions"):
+                rules = _rules_below(part, keys[0], is_ruled=is_ruled, is_ruled_inside=is_ruled_inside)
+                unvisited.append((part.subschema(*keys), *rules))
+    return pointers
+
+
+def _rules_below(part: Subschema, keyword: str | int, *, is_ruled: bool, is_ruled_inside: bool) -> tuple[bool, bool]:
+    """Return whether a rule may reject that a value below a keyword changes, and that a value inside it does."""
+    schema, is_type = part.schema, part.location.is_type
+    match keyword:
+        case "allOf" | "anyOf":
+            return is_ruled, is_ruled_inside
+        case "oneOf":
+            return is_ruled, is_ruled_inside or not (is_type or "discriminator" in schema)
+        case "items":
+            must_differ = not is_type and schema.get("uniqueItems") is True  # Pydantic drops repetitions
+            return is_ruled_inside or bool(schema.get("minItems")), is_ruled_inside or must_differ
+        case "properties":
+            return is_ruled_inside or "patternProperties" in schema, is_ruled_inside
+    return is_ruled_inside, is_ruled_inside
+
+
+def _is_combined(schema: Schema) -> bool:
+    """Tell whether a schema, with those that hold for the same value, says several things of the values inside."""
+    branches = {
+        keyword: list(map(_says_something, list_at(schema, keyword))) for keyword in ("allOf", "anyOf", "oneOf")
+    }
+    own = {keyword: rule for keyword, rule in schema.items() if keyword not in {"$ref", *branches}}
+    said = [_says_something(own), "$ref" in schema, *branches["allOf"], any(branches["anyOf"]), any(branches["oneOf"])]
+    return sum(said) > 1
+
+
+def _says_something(schema: object) -> bool:
+    """Tell whether a schema says something of the values in an object or a list."""
+    if not isinstance(schema, Mapping):
+        return False
+    closing = {keyword for keyword in ("additionalProperties", "unevaluatedProperties") if schema.get(keyword) is False}
+    return bool(schema.keys() - _SILENT_KEYWORDS - closing)
+
+
+def _mark_field(part: Subschema, schema: Any) -> Any:
     """Return the schema of a field with a mark. Raises SchemaError where no document states its values."""
-    if not any(_can_be_stated(option.schema) for option in flat([part])):
+    if not any(_can_be_grounded(option.schema) for option in flattened([part])):
         raise part.location.refusal(
             "Only a string, a number, a date or a time can be grounded: an enum and a boolean are conclusions, and of "
             "an object or a list the fields and items are grounded",
@@ -185,23 +264,29 @@ class DocumentStatements:
 
     def spellings(self, kind: str) -> Iterator[Sequence[str]]:
         """Yield, for each stated value of a kind, how JSON may spell it, the usual first."""
-        stated, spell = _KINDS[kind]
-        known: dict[Any, Any] = {}
-        for value in (reading for statement in stated(self.document) for reading in statement.readings):
+        read_statements, spell = _READERS_AND_SPELLERS[kind]
+        values_by_key: dict[Any, Any] = {}
+        for value in (reading for statement in read_statements(self.document) for reading in statement.values):
             key = value if kind == "number" else value.isoformat()  # equal times may have other zones
-            known.setdefault(key, value)
-        yield from map(spell, known.values())
+            values_by_key.setdefault(key, value)
+        yield from map(spell, values_by_key.values())
 
 
-def _spelled_time(value: time | datetime) -> Sequence[str]:
-    """Return a time with seconds: one without a zone also in UTC, and UTC in both of its spellings."""
-    written = value.isoformat()
-    return (written, f"{written}Z") if value.tzinfo is None else (written, written.replace("+00:00", "Z"))
+def _time_spellings(value: time | datetime) -> Sequence[str]:
+    """Return a time with seconds: one without a zone also in UTC, and UTC in both of its spellings.
+
+    The first that a type allows is written. So UTC is put in only where the type demands a zone (`AwareDatetime`) and
+    the document states none, as in most documents: there nothing else could be written.
+
+    `09:40` → `09:40:00`, `09:40:00Z`
+    """
+    iso_text = value.isoformat()
+    return (iso_text, f"{iso_text}Z") if value.tzinfo is None else (iso_text, iso_text.replace("+00:00", "Z"))
 
 
-_KINDS: dict[str, tuple[Any, Any]] = {
+_READERS_AND_SPELLERS: dict[str, tuple[Any, Any]] = {
     "number": (stated_numbers, lambda value: (f"{value:f}", f"{value.normalize():f}")),  # without last zeros, too
     "date": (stated_dates, lambda day: (day.isoformat(),)),
-    "date-time": (stated_datetimes, _spelled_time),
-    "time": (stated_times, _spelled_time),
+    "date-time": (stated_datetimes, _time_spellings),
+    "time": (stated_times, _time_spellings),
 }

@@ -42,7 +42,7 @@ def table(headings: Sequence[object], rows: Iterable[Sequence[object]]) -> Html:
     return Html(f"<table>{f'<thead><tr>{head}</tr></thead>' if head else ''}<tbody>{body}</tbody></table>")
 
 
-def listed(items: Iterable[object]) -> Html:
+def bullet_list(items: Iterable[object]) -> Html:
     """Return a list of points."""
     return Html(f"<ul>{''.join(f'<li>{html(item)}</li>' for item in items)}</ul>")
 
@@ -62,7 +62,7 @@ def coloured(text: object, kind: str) -> Html:
     return Html(f'<span style="color:{_COLOURS[kind]}">{html(text)}</span>')
 
 
-def marked(text: object, kind: str) -> Html:
+def highlighted(text: object, kind: str) -> Html:
     """Return a highlighted text that is "good", "doubtful", "bad" or "unknown"."""
     colour = _COLOURS[kind]
     return Html(
@@ -70,7 +70,7 @@ def marked(text: object, kind: str) -> Html:
     )
 
 
-def joined(*parts: object) -> Html:
+def concatenated(*parts: object) -> Html:
     """Return parts one after the other."""
     return Html("".join(map(html, parts)))
 

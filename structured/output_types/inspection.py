@@ -20,13 +20,13 @@ from structured.json_schema.document.references import follow
 from structured.json_schema.nullable import may_be_left_out
 from structured.json_schema.schema_compiler import part_to_pattern
 from structured.output_types.answer_sizes import inspect_texts, most_bytes
-from structured.output_types.description import kinds
+from structured.output_types.description import one_line_describer
 from structured.output_types.json_output import JsonLayout, JsonOutput
 from structured.output_types.missing_values import can_be_missing
 from structured.output_types.output_type import OutputType, automaton_of, check_interface, description_of
-from structured.output_types.paths import branch, branches, entry, member
+from structured.output_types.paths import branch_path, entry_path, labelled_branches, member_path
 from structured.output_types.resolve import resolve_type
-from structured.output_types.schema_parts import listed
+from structured.output_types.schema_parts import listed_schemas
 from structured.output_types.type_report import HAZARDS, Cost, FieldReport, Hazard, hazards_of
 from structured.regex import nodes_of
 
@@ -35,11 +35,11 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True, eq=False)
-class Part:
+class _VisitedSchema:
     """A visited schema, and those below it; `is_branch` tells whether it is a branch of a union."""
 
     schema: Subschema
-    below: "list[Part]" = field(default_factory=list)
+    children: "list[_VisitedSchema]" = field(default_factory=list)
     is_branch: bool = False
 
 
@@ -64,17 +64,17 @@ class Survey:
 
     def __init__(self, schema: Subschema, *, name: str) -> None:
         self.choices = 0
-        self._kind = kinds()
+        self._kind = one_line_describer()
         self._fields: list[_Field] = []
         self._hazards: dict[tuple[str, tuple[str, ...]], dict[str, _Field]] = {}  # by kind and names, and by path
         self._is_type = schema.location.is_type
-        self._spoken_of: dict[str, list[_Field]] = {}  # by JSON Pointer
-        self._listed: dict[str, str] = {}  # the JSON Pointers of objects, and where their fields are listed
-        self._open: dict[str, str] = {}  # those of the definitions that are being walked through, and where
+        self._fields_by_pointer: dict[str, list[_Field]] = {}  # the fields whose values a part of the schema describes
+        self._first_paths: dict[str, str] = {}  # by JSON Pointer of an object, the path where its fields are listed
+        self._open_definitions: dict[str, str] = {}  # by JSON Pointer, the paths of those that are being visited
         has_fields = isinstance(schema.schema, Mapping) and "properties" in schema.schema
-        self.root = self._field(schema, path="", kind=name if has_fields else self._kind(schema))
+        self.root = self._visit_field(schema, path="", kind=name if has_fields else self._kind(schema))
         if schema.location.whitespace.name == "any":
-            self._note("whitespace", "", self._fields[0])
+            self._note_hazard("whitespace", "", self._fields[0])
 
     def fields(self) -> tuple[FieldReport, ...]:
         """Return the fields, each before those inside it."""
@@ -100,89 +100,91 @@ class Survey:
             hazards += [Hazard(kind, problem.format(*names), remedy, paths)] if paths else []
         return tuple(hazards)
 
-    def _note(self, kind: str, path: str, field: _Field, names: tuple[str, ...] = ()) -> None:
+    def _note_hazard(self, kind: str, path: str, field: _Field, names: tuple[str, ...] = ()) -> None:
         self._hazards.setdefault((kind, names), {})[path] = field
 
     def refuse(self, error: SchemaError) -> None:
         """Note an error with the fields that the part of the schema speaks of where it was raised."""
         pointer = error.schema_path
-        while pointer not in self._spoken_of:
+        while pointer not in self._fields_by_pointer:
             pointer = pointer.rpartition("/")[0]
-        for affected in self._spoken_of[pointer]:
+        for affected in self._fields_by_pointer[pointer]:
             affected.refusals[id(error)] = error
 
-    def _field(self, part: Subschema, *, path: str, kind: str, may_be_left_out: bool = False) -> Part:
+    def _visit_field(self, part: Subschema, *, path: str, kind: str, may_be_left_out: bool = False) -> _VisitedSchema:
         field = _Field(path, kind, may_be_left_out)
         self._fields.append(field)
         if path and not may_be_left_out and not can_be_missing(part):
-            self._note("invention", path, field)
-        return self._part(part, path, field)
+            self._note_hazard("invention", path, field)
+        return self._visit(part, path, field)
 
     @deep
-    def _part(self, part: Subschema, path: str, field: _Field) -> Part:
+    def _visit(self, part: Subschema, path: str, field: _Field) -> _VisitedSchema:
         """Walk through a schema, in which the value of a field at a path is described."""
         pointer = part.location.pointer
-        walked = Part(part)
+        visited = _VisitedSchema(part)
         if pointer in field.pointers:
-            return walked
+            return visited
         field.pointers.add(pointer)
-        self._spoken_of.setdefault(pointer, []).append(field)
+        self._fields_by_pointer.setdefault(pointer, []).append(field)
         for kind, names in hazards_of(part):
-            self._note(kind, path, field, names)
+            self._note_hazard(kind, path, field, names)
         if isinstance(part.schema, Mapping):
             field.validators |= dict.fromkeys(part.schema.get(VALIDATORS, ()))
             self.choices += sum(keyword in part.schema for keyword in ("anyOf", "enum", "oneOf"))
-            walked.below = list(self._below(part, path, field))
-        return walked
+            visited.children = list(self._visit_inner(part, path, field))
+        return visited
 
-    def _below(self, part: Subschema, path: str, field: _Field) -> Iterator[Part]:
+    def _visit_inner(self, part: Subschema, path: str, field: _Field) -> Iterator[_VisitedSchema]:
         if "$ref" in part.schema:
             yield from self._definition(part, path, field)
         for keyword in ("anyOf", "oneOf"):
-            for option, label in branches(part, keyword):
-                walked = self._part(option, branch(path, label), field)
-                walked.is_branch = True
-                yield walked
+            for option, label in labelled_branches(part, keyword):
+                visited = self._visit(option, branch_path(path, label), field)
+                visited.is_branch = True
+                yield visited
         conditional = [part.subschema(word) for word in ("then", "else") if word in part.schema]
-        for inner in (*conditional, *listed(part, "allOf")):
-            yield self._part(inner, path, field)
+        for rule in (*conditional, *listed_schemas(part, "allOf")):
+            yield self._visit(rule, path, field)
         for keyword in ("items", "prefixItems"):
-            for index, item in enumerate(listed(part, keyword)):
-                yield self._part(item, f"{path}[{index}]", field)
-        further = {"additionalItems": f"{path}[]", "items": f"{path}[]", "additionalProperties": entry(path)}
-        for keyword, inside in further.items():
+            for index, item in enumerate(listed_schemas(part, keyword)):
+                yield self._visit(item, f"{path}[{index}]", field)
+        inner_paths = {"additionalItems": f"{path}[]", "items": f"{path}[]", "additionalProperties": entry_path(path)}
+        for keyword, inner_path in inner_paths.items():
             if isinstance(part.schema.get(keyword), Mapping):
-                yield self._part(part.subschema(keyword), inside, field)
+                yield self._visit(part.subschema(keyword), inner_path, field)
         if isinstance(part.schema.get("properties"), Mapping):
             yield from self._properties(part, path, field)
 
-    def _definition(self, part: Subschema, path: str, field: _Field) -> Iterator[Part]:
+    def _definition(self, part: Subschema, path: str, field: _Field) -> Iterator[_VisitedSchema]:
         """Walk through the definition that a `$ref` leads to, unless it leads back."""
         try:
             target = follow(part)
         except SchemaError:
             return
         pointer = target.location.pointer
-        if pointer in self._open:
-            self._note("recursion", path, field)
-            field.same_as[self._open[pointer]] = None
-            self._spoken_of[pointer].append(field)
+        if pointer in self._open_definitions:
+            self._note_hazard("recursion", path, field)
+            field.same_as[self._open_definitions[pointer]] = None
+            self._fields_by_pointer[pointer].append(field)
             return
-        self._open[pointer] = path
-        yield self._part(target, path, field)
-        del self._open[pointer]
+        self._open_definitions[pointer] = path
+        yield self._visit(target, path, field)
+        del self._open_definitions[pointer]
 
-    def _properties(self, part: Subschema, path: str, field: _Field) -> Iterator[Part]:
+    def _properties(self, part: Subschema, path: str, field: _Field) -> Iterator[_VisitedSchema]:
         """Walk through the fields of an object, where they are met first."""
         pointer = part.location.pointer
-        if pointer in self._listed:
-            field.same_as[self._listed[pointer]] = None
+        if pointer in self._first_paths:
+            field.same_as[self._first_paths[pointer]] = None
             return
-        self._listed[pointer] = path
+        self._first_paths[pointer] = path
         for name in part.schema["properties"]:
-            inside = part.subschema("properties", name)
+            member = part.subschema("properties", name)
             is_optional = may_be_left_out(part, name)
-            yield self._field(inside, path=member(path, name), kind=self._kind(inside), may_be_left_out=is_optional)
+            yield self._visit_field(
+                member, path=member_path(path, name), kind=self._kind(member), may_be_left_out=is_optional
+            )
 
 
 _ORDER = list(HAZARDS)
@@ -206,8 +208,8 @@ def inspect_type(output_type: object, *, layout: JsonLayout | None = None) -> "R
     Raises:
         SchemaError: It is not a type, or is an `OutputType` that is not supported.
     """
-    known = resolve_type(output_type, layout=layout)
-    return inspect_json(known) if isinstance(known, JsonOutput) else _inspect_texts(known)
+    resolved = resolve_type(output_type, layout=layout)
+    return inspect_json(resolved) if isinstance(resolved, JsonOutput) else _inspect_texts(resolved)
 
 
 def _inspect_texts(output_type: OutputType[Any]) -> "Report":
@@ -238,7 +240,7 @@ def inspect_json(output_type: JsonOutput[Any]) -> "Report":
         shortest = int(automaton.distances[automaton.start])
         cost = Cost(len(nodes_of(automaton.pattern)), shortest, most_bytes(automaton.pattern))
     except SchemaError as error:
-        for refusal in _Search().refusals(survey.root).values() or [error]:
+        for refusal in _RefusalSearch().refusals(survey.root).values() or [error]:
             survey.refuse(refusal)
     except PatternError as error:
         survey.refuse(SchemaError(error.problem, remedy=error.remedy))
@@ -254,30 +256,29 @@ MAX_WORK = 20_000
 """The most schemas and branches that are compiled in search of refusals; further ones are reported next time."""
 
 
-class _Search:
+class _RefusalSearch:
     """A search for all refusals in a schema, by compiling its parts alone."""
 
     def __init__(self) -> None:
         self.work = 0
 
     @deep
-    def refusals(self, part: Part) -> _Refusals:
+    def refusals(self, part: _VisitedSchema) -> _Refusals:
         """Return why a part has no pattern, and why those below it have none; nothing if it has one."""
         refusals: _Refusals = {}
         if self.work > MAX_WORK:
             return refusals
-        alone = part.schema.location.compilation.afresh()
+        fresh_compilation = part.schema.location.compilation.afresh()
         try:
-            part_to_pattern(part.schema, alone)
+            part_to_pattern(part.schema, fresh_compilation)
         except SchemaError as error:
             refusals[error.schema_path, error.keyword, error.problem] = error
-        self.work += alone.work
-        for below in part.below if refusals else ():
-            inner = self.refusals(below)
-            is_impossible = isinstance(next(iter(inner.values()), None), UnsatisfiableError)
-            own = next(iter(refusals.values()))
-            if not (
-                below.is_branch and is_impossible and not isinstance(own, UnsatisfiableError)
-            ):  # left out of a union
-                refusals |= {key: refusals.get(key, value) for key, value in inner.items()}
+        self.work += fresh_compilation.work
+        for child in part.children if refusals else ():
+            child_refusals = self.refusals(child)
+            is_impossible = isinstance(next(iter(child_refusals.values()), None), UnsatisfiableError)
+            first_refusal = next(iter(refusals.values()))
+            is_left_out = child.is_branch and is_impossible and not isinstance(first_refusal, UnsatisfiableError)
+            if not is_left_out:
+                refusals |= {key: refusals.get(key, value) for key, value in child_refusals.items()}
         return refusals

@@ -22,13 +22,13 @@ from structured.json_schema.logic.validity import check_well_formed, rejection
 from structured.json_schema.whitespace import read_whitespace
 from structured.output_types.json_output import DEFAULT_LAYOUT, JsonLayout, JsonOutput
 from structured.output_types.missing_values import (
-    Missing,
     MissingFieldsType,
     chosen_properties,
     with_missing_properties,
 )
+from structured.output_types.paths import FieldSelection
 
-_FIELDS = {
+_FIELD_CHECKS = {
     "documents": instance(Mapping, "{uri: schema}"),
     "draft": instance(SchemaDraft, "SchemaDraft.DRAFT_7, of structured.json_schema"),
     "assert_formats": or_none(flag),
@@ -36,7 +36,7 @@ _FIELDS = {
     "name": text,
 }
 
-MAX_NESTED = 500
+MAX_NESTED_BRACKETS = 500
 """Brackets inside each other in a schema: Python reads no more than about twice as many."""
 
 
@@ -74,21 +74,21 @@ class JsonSchema:
 
     @deep
     def __post_init__(self) -> None:
-        check_fields(self, _FIELDS)
-        schema = _read(self.schema) if isinstance(self.schema, str) else _copied(self.schema, "The schema")
-        documents = {uri: _copied(document, f"The document {uri!r}") for uri, document in self.documents.items()}
+        check_fields(self, _FIELD_CHECKS)
+        schema = _read(self.schema) if isinstance(self.schema, str) else _json_copy(self.schema, "The schema")
+        documents = {uri: _json_copy(document, f"The document {uri!r}") for uri, document in self.documents.items()}
         if not isinstance(schema, dict | bool):
             raise SchemaError(f"{shown(schema)} is not a schema", remedy="Use an object, true or false.")
         title = schema.get("title") if isinstance(schema, dict) else None
-        for what, written in (("name", self.name), *(("URI of a document", uri) for uri in documents)):
-            check_document(written, f"The {what}")
+        for noun, own_text in (("name", self.name), *(("URI of a document", uri) for uri in documents)):
+            check_document(own_text, f"The {noun}")
         set_field = object.__setattr__
         set_field(self, "schema", schema)
         set_field(self, "documents", documents)
         set_field(self, "name", self.name or (title if isinstance(title, str) and title else "JsonSchema"))
         set_field(self, "_text", with_room(json.dumps, [schema, documents]))
         if isinstance(schema, dict):
-            _check(schema, named_draft(schema.get("$schema")) or self.draft)
+            _check_against_metaschema(schema, named_draft(schema.get("$schema")) or self.draft)
 
     def __repr__(self) -> str:
         return f"JsonSchema(name={self.name!r})"
@@ -124,14 +124,22 @@ class JsonSchemaType(JsonOutput[Any]):
 
     def compilation(self) -> Compilation:
         """Return the compilation of the schema, which is read by the specification."""
-        written = self.source.compilation(self.layout)
-        return written if self.schema is self.source.schema else replace(written, root=self.schema)
+        compilation = self.source.compilation(self.layout)
+        return compilation if self.schema is self.source.schema else replace(compilation, root=self.schema)
 
-    def with_missing(self, missing: Missing) -> MissingFieldsType[Any]:
+    def compilation_options(self) -> list[object]:
+        """Return the options, with those of the `JsonSchema`."""
+        source = self.source
+        options = [dict(source.documents), int(source.draft), source.assert_formats, source.key_order]
+        return [*super().compilation_options(), *options]
+
+    def with_missing(self, missing: FieldSelection) -> MissingFieldsType[Any]:
         """Return the type in which chosen optional properties may be missing."""
         chosen = self if isinstance(missing, bool) else replace(self, schema=chosen_properties(self.root, missing))
         schema = with_missing_properties(chosen.root, are_chosen=missing is not True)
-        return MissingFieldsType(self.name, schema, self.layout, removes_unsupported=self.removes_unsupported, of=self)
+        return MissingFieldsType(
+            self.name, schema, self.layout, removes_unsupported=self.removes_unsupported, base_type=self
+        )
 
     @cached_property
     def _validator(self) -> Subschema:
@@ -160,9 +168,9 @@ def check_document(value: Any, what: str) -> int:
     encode.
     """
     deepest = 0
-    left: list[tuple[Any, Path, int]] = [(value, None, 1)]
-    while left:
-        item, path, depth = left.pop()
+    unvisited: list[tuple[Any, Path, int]] = [(value, None, 1)]
+    while unvisited:
+        item, path, depth = unvisited.pop()
         if isinstance(item, str):
             try:
                 item.encode()
@@ -173,19 +181,21 @@ def check_document(value: Any, what: str) -> int:
                     remedy="Remove it, or replace it.",
                 ) from error
         elif isinstance(item, Mapping | list | tuple):
-            if depth > MAX_NESTED:
+            if depth > MAX_NESTED_BRACKETS:
                 raise SchemaError(
-                    f"{what} has more than {MAX_NESTED} brackets inside each other",
+                    f"{what} has more than {MAX_NESTED_BRACKETS} brackets inside each other",
                     remedy="Nest it less: write what is inside under $defs, and refer to it.",
                 )
             deepest = max(deepest, depth)
             names = list(item) if isinstance(item, Mapping) else []
             if not all(isinstance(name, str) for name in names):
-                unlike = next(name for name in names if not isinstance(name, str))
-                raise _no_json(what, f"the name {unlike!r} is not a string")
-            left += [(name, path, depth) for name in names]
+                other_name = next(name for name in names if not isinstance(name, str))
+                raise _no_json(what, f"the name {other_name!r} is not a string")
+            unvisited += [(name, path, depth) for name in names]
             members = item.items() if isinstance(item, Mapping) else enumerate(item)
-            left += [(member, (path, name), depth + 1) for name, member in members if not isinstance(member, _SCALARS)]
+            unvisited += [
+                (member, (path, name), depth + 1) for name, member in members if not isinstance(member, _SCALARS)
+            ]
     return deepest
 
 
@@ -201,7 +211,7 @@ def _read(text: str) -> Any:
         schema = with_room(json.loads, text)
     except RecursionError as error:
         raise SchemaError(
-            f"The schema has more than {MAX_NESTED} brackets inside each other", remedy="Nest it less."
+            f"The schema has more than {MAX_NESTED_BRACKETS} brackets inside each other", remedy="Nest it less."
         ) from error
     except ValueError as error:
         raise SchemaError(f"The schema is not JSON: {error}", remedy="Correct it, or pass a mapping.") from error
@@ -209,7 +219,7 @@ def _read(text: str) -> Any:
     return schema
 
 
-def _copied(value: Any, what: str) -> Any:
+def _json_copy(value: Any, what: str) -> Any:
     """Return a value as JSON would give it back, so that nobody can change it from outside."""
     check_document(value, what)
     try:
@@ -224,7 +234,7 @@ def _to_dict(value: Any) -> dict[str, Any]:
     return dict(value)
 
 
-def _check(schema: Schema, draft: SchemaDraft) -> None:
+def _check_against_metaschema(schema: Schema, draft: SchemaDraft) -> None:
     """Raise SchemaError for a schema that the metaschema of its draft does not allow."""
     from jsonschema import FormatChecker
     from jsonschema import SchemaError as MalformedError

@@ -20,7 +20,7 @@ from structured.json_schema.nullable import types_of
 from structured.output_types.inspection import Survey
 from structured.output_types.output_type import OutputType
 from structured.output_types.paths import Steps, leaves, path_to_steps, steps_to_field
-from structured.output_types.schema_parts import flat, parts_at
+from structured.output_types.schema_parts import flattened, parts_at
 
 
 class Key:
@@ -35,33 +35,33 @@ class Key:
         return {**handler(core_schema), KEY: True}
 
 
-KeyOf = Callable[[Steps, Any], Hashable | None]
+KeyFunction = Callable[[Steps, Any], Hashable | None]
 """Returns the key of an item of a list, by the steps to it; None if it has none, or if a part of it is null."""
 
 
-def keys(root: Subschema, merge_by: Sequence[str] = ()) -> KeyOf:
+def key_function(root: Subschema, merge_by: Sequence[str] = ()) -> KeyFunction:
     """Return a function that returns the keys of items. Key fields are those that are marked.
 
     `merge_by` names others, by their paths in the item or in the whole answer: `number`, `lines[].number`.
     """
 
     @cache
-    def is_key(whole: str, field: str, steps: Steps) -> bool:
-        return field in merge_by or whole in merge_by or _is_marked(root, steps)
+    def is_key_field(full_path: str, field: str, steps: Steps) -> bool:
+        return field in merge_by or full_path in merge_by or _is_marked(root, steps)
 
     def key_of(steps: Steps, item: Any) -> Hashable | None:
-        here = steps_to_field(steps)
-        at = tuple(0 if isinstance(step, int) else step for step in steps)
-        values: list[Hashable] = []
-        for below, value in leaves(item):
-            if any(isinstance(step, int) for step in below):
+        record_field = steps_to_field(steps)
+        schema_steps = tuple(0 if isinstance(step, int) else step for step in steps)
+        key_values: list[Hashable] = []
+        for inner_steps, value in leaves(item):
+            if any(isinstance(step, int) for step in inner_steps):
                 continue
-            field = steps_to_field(below)
-            if is_key(f"{here}.{field}" if field else here, field, (*at, *below)):
+            field = steps_to_field(inner_steps)
+            if is_key_field(f"{record_field}.{field}" if field else record_field, field, (*schema_steps, *inner_steps)):
                 if value is None:
                     return None
-                values.append((field, type(value) is bool, value))
-        return tuple(values) or None
+                key_values.append((field, type(value) is bool, value))
+        return tuple(key_values) or None
 
     return key_of
 
@@ -71,14 +71,14 @@ def key_fields(output_type: OutputType[Any]) -> list[str]:
     root = output_type.root
     if root is None:
         return []
-    return [path for path in _fields_of_records(root) if _is_marked(root, path_to_steps(path.replace("[]", "[0]")))]
+    return [path for path in _record_fields(root) if _is_marked(root, path_to_steps(path.replace("[]", "[0]")))]
 
 
 def _is_marked(root: Subschema, steps: Steps) -> bool:
-    return any(KEY in part.schema for part in flat(parts_at(root, steps)))
+    return any(KEY in part.schema for part in flattened(parts_at(root, steps)))
 
 
-def _fields_of_records(root: Subschema) -> list[str]:
+def _record_fields(root: Subschema) -> list[str]:
     return [field.path for field in Survey(root, name="").fields() if "[]." in field.path]
 
 
@@ -88,57 +88,60 @@ def check_merge_by(output_type: OutputType[Any], merge_by: Sequence[str]) -> Non
         return
     if output_type.root is None:
         raise SchemaError(f"merge_by is for types and JSON Schemas, not for {output_type.name}", remedy="Leave it out.")
-    known = _fields_of_records(output_type.root)
+    fields = _record_fields(output_type.root)
     for path in merge_by:
-        if not any(field == path or field.endswith(f"[].{path}") for field in known):
-            listed = ", ".join(map(repr, known[:10]))
+        if not any(field == path or field.endswith(f"[].{path}") for field in fields):
+            shown_fields = ", ".join(map(repr, fields[:10]))
             raise SchemaError(
                 f"merge_by names {path!r}, and no record of a list in {output_type.name} has such a field",
-                remedy=f"Name one of its fields: {listed}." if known else "It has no list of records: leave it out.",
+                remedy=f"Name one of its fields: {shown_fields}."
+                if fields
+                else "It has no list of records: leave it out.",
             )
 
 
-SET = "set"
+SET_SHAPE = "set"
 """The shape of a list whose items must differ."""
 
-ShapeOf = Callable[[Steps, Any], Hashable]
+ShapeFunction = Callable[[Steps, Any], Hashable]
 """Returns what is equal for values at a place that can be put together, given with the steps to it; None for those that
 are taken as a whole."""
 
 
-def shapes(root: Subschema) -> ShapeOf:
+def shape_function(root: Subschema) -> ShapeFunction:
     """Return a function that returns the shapes of objects and lists that a schema describes."""
 
     @cache
-    def parts(steps: Steps) -> list[Subschema]:
-        return flat(parts_at(root, steps))
+    def parts_of(steps: Steps) -> list[Subschema]:
+        return flattened(parts_at(root, steps))
 
-    def shape(steps: Steps, data: Any) -> Hashable:
-        at = parts(tuple(0 if isinstance(step, int) else step for step in steps))
+    def shape_of(steps: Steps, data: Any) -> Hashable:
+        parts = parts_of(tuple(0 if isinstance(step, int) else step for step in steps))
         if isinstance(data, list):
-            if any("prefixItems" in part.schema for part in at):
+            if any("prefixItems" in part.schema for part in parts):
                 return None
-            rules = [part.schema for part in at if "array" in types_of(part.schema) or "uniqueItems" in part.schema]
-            return SET if rules and all(rule.get("uniqueItems") is True for rule in rules) else "list"
-        branches = [part.schema for part in at if "properties" in part.schema]
-        return "object", frozenset(index for index, branch in enumerate(branches) if _fits(data, branch))
+            rules = [part.schema for part in parts if "array" in types_of(part.schema) or "uniqueItems" in part.schema]
+            return SET_SHAPE if rules and all(rule.get("uniqueItems") is True for rule in rules) else "list"
+        branches = [part.schema for part in parts if "properties" in part.schema]
+        return "object", frozenset(index for index, branch in enumerate(branches) if _may_be_of_branch(data, branch))
 
-    return shape
+    return shape_of
 
 
-def _fits(data: Mapping[str, Any], branch: Mapping[str, Any]) -> bool:
+def _may_be_of_branch(data: Mapping[str, Any], branch: Mapping[str, Any]) -> bool:
     """Tell whether an object may be of a branch, by the names of its members and by those with one value alone."""
-    known = branch["properties"]
-    if not (data.keys() <= known.keys() or branch.get("additionalProperties") or "patternProperties" in branch):
+    properties = branch["properties"]
+    has_others = branch.get("additionalProperties") or "patternProperties" in branch
+    if not (has_others or data.keys() <= properties.keys()):
         return False
     if not data.keys() >= set(branch.get("required", ())):
         return False
-    return all(data[name] in _listed(known[name], data[name]) for name in data.keys() & known.keys())
+    return all(data[name] in _allowed_values(properties[name], data[name]) for name in data.keys() & properties.keys())
 
 
-def _listed(schema: object, value: Any) -> list[Any]:
+def _allowed_values(schema: object, value: Any) -> list[Any]:
     """Return the values that a schema lists; if it lists none, a value."""
     if not isinstance(schema, Mapping):
         return [value]
-    listed = schema.get("enum", [schema["const"]] if "const" in schema else [value])
-    return listed if isinstance(listed, list) else [value]
+    allowed = schema.get("enum", [schema["const"]] if "const" in schema else [value])
+    return allowed if isinstance(allowed, list) else [value]

@@ -21,24 +21,29 @@ from pydantic import ValidationError
 
 from structured.errors.recursion import deep
 from structured.json_schema.document.equality import identity
-from structured.json_schema.document.location import ANNOTATIONS, NOT_STATED, Compilation, Identity, Schema, Subschema
+from structured.json_schema.document.location import NOT_STATED, Compilation, Identity, Schema, Subschema
 from structured.json_schema.document.references import follow
 from structured.json_schema.nullable import any_branch, can_be_null, types_of
 from structured.output_types.annotations import Annotation
 from structured.output_types.json_output import JsonOutput
-from structured.output_types.paths import Steps, has, steps_to_path
-from structured.output_types.schema_parts import below, discriminators, edited_at, listed, reached, rewritten
-
-Missing = bool | Sequence[str]
-"""The fields that may be missing: none, all of them, or those at some paths."""
+from structured.output_types.paths import FieldSelection, Steps, has_member, steps_to_path
+from structured.output_types.schema_parts import (
+    NON_ASSERTING_KEYWORDS,
+    discriminator_properties,
+    edited_at,
+    listed_schemas,
+    parts_at_step,
+    reachable_schemas,
+    rewritten_schema,
+)
 
 NULL_KEPT, NULL_REMOVED, OMITTED = "null", "dropped", "left out"
 """The ways in which an answer marks a field as missing: null, which the type reads; null, which is dropped before the
 type reads the answer; or by leaving it out."""
 
-_CHOSEN = "chosen"
+_CHOSEN_MARK = "chosen"
 
-_TYING = frozenset(
+_PRESENCE_SENSITIVE_KEYWORDS = frozenset(
     {
         *("$dynamicRef", "$recursiveRef", "const", "contains", "dependencies", "dependentRequired", "dependentSchemas"),
         *("enum", "if", "maxProperties", "minProperties", "not", "oneOf", "propertyNames", "unevaluatedItems"),
@@ -47,9 +52,8 @@ _TYING = frozenset(
 )
 """Keywords that may judge a value by whether a property is there."""
 
-_JOINING = ("$ref", "allOf", "anyOf")
-_SILENT = ANNOTATIONS | {"$anchor", "$defs", "$id", "$schema", "definitions", "id", "type"}
-_INSIDE = ("/properties/", "/items")
+_APPLICATORS = ("$ref", "allOf", "anyOf")
+_INNER_POINTERS = ("/properties/", "/items")
 """The parts of a `$ref` that leads inside a definition: nullable, that would move below `anyOf`, and break it."""
 
 
@@ -58,10 +62,10 @@ def can_be_missing(part: Subschema) -> bool:
 
     So can a constant, which invents nothing, and an object, whose fields are visited one by one.
     """
-    return any_branch(part, _says_none, {})
+    return any_branch(part, _allows_nothing, {})
 
 
-def _says_none(schema: Schema) -> bool:
+def _allows_nothing(schema: Schema) -> bool:
     if "const" in schema or "enum" in schema:
         return "const" in schema or None in schema["enum"] or len(schema["enum"]) == 1
     types = types_of(schema)
@@ -69,7 +73,7 @@ def _says_none(schema: Schema) -> bool:
 
 
 @deep
-def with_missing_fields(root: Subschema, missing: Missing) -> Schema:
+def with_missing_fields(root: Subschema, missing: FieldSelection) -> Schema:
     """Return the schema of a type in which chosen fields may be null, and are marked.
 
     With True, these are all fields of which the type itself does not let a text say that there is none. Raises
@@ -77,14 +81,14 @@ def with_missing_fields(root: Subschema, missing: Missing) -> Schema:
     """
     if not isinstance(missing, bool):
         return edited_at(root, missing, _nullable)
-    telling = discriminators(root)
+    discriminator_identities = discriminator_properties(root)
 
-    def changed(around: Subschema, keys: Sequence[str | int], schema: Any) -> Any:
-        part = around.subschema(*keys)
-        is_field = keys[0] == "properties" and part.identity not in telling
+    def nullable_field(outer_part: Subschema, keys: Sequence[str | int], schema: Any) -> Any:
+        part = outer_part.subschema(*keys)
+        is_field = keys[0] == "properties" and part.identity not in discriminator_identities
         return _nullable_if_needed(part, schema) if is_field else schema
 
-    schema: Schema = _nullable_if_needed(root, rewritten(root, changed))
+    schema: Schema = _nullable_if_needed(root, rewritten_schema(root, nullable_field))
     return schema
 
 
@@ -97,15 +101,15 @@ def _nullable(part: Subschema, schema: Any) -> Any:
     """Return a schema that allows null as well, and is marked."""
     if can_be_null(part):
         return {**schema, NOT_STATED: NULL_KEPT} if isinstance(schema, Mapping) else schema
-    notes = {keyword: schema[keyword] for keyword in ("$defs", "description") if keyword in schema}
-    inside = {keyword: value for keyword, value in schema.items() if keyword != "$defs"}
-    return {"anyOf": [inside, {"type": "null"}], NOT_STATED: NULL_REMOVED, **notes}
+    annotations = {keyword: schema[keyword] for keyword in ("$defs", "description") if keyword in schema}
+    own_keywords = {keyword: value for keyword, value in schema.items() if keyword != "$defs"}
+    return {"anyOf": [own_keywords, {"type": "null"}], NOT_STATED: NULL_REMOVED, **annotations}
 
 
 @deep
 def chosen_properties(root: Subschema, paths: Sequence[str]) -> Schema:
     """Return a JSON Schema in which the properties at some paths are marked as chosen."""
-    return edited_at(root, paths, lambda _, schema: {**schema, NOT_STATED: _CHOSEN})
+    return edited_at(root, paths, lambda _, schema: {**schema, NOT_STATED: _CHOSEN_MARK})
 
 
 @deep
@@ -114,41 +118,43 @@ def with_missing_properties(root: Subschema, *, are_chosen: bool) -> Schema:
 
     Raises SchemaError for one that is chosen, required, and may not be null.
     """
-    tied = _tied(root)
+    judges = _schemas_that_judge_presence(root)
 
-    def changed(part: Subschema, keys: Sequence[str | int], schema: Any) -> Any:
-        inner = part.subschema(*keys)
-        if keys[0] != "properties" or (are_chosen and inner.schema.get(NOT_STATED) != _CHOSEN):
+    def nullable_property(part: Subschema, keys: Sequence[str | int], schema: Any) -> Any:
+        member = part.subschema(*keys)
+        if keys[0] != "properties" or (are_chosen and member.schema.get(NOT_STATED) != _CHOSEN_MARK):
             return schema
-        if can_be_null(inner):
+        if can_be_null(member):
             return {**schema, NOT_STATED: NULL_KEPT}
         if keys[1] not in part.schema.get("required", ()):
-            return {**schema, NOT_STATED: OMITTED} if part.identity in tied else _nullable(inner, schema)
+            return {**schema, NOT_STATED: OMITTED} if part.identity in judges else _nullable(member, schema)
         if are_chosen:
-            raise inner.location.refusal(
+            raise member.location.refusal(
                 f"The property {keys[1]!r} is required and may not be null, so it cannot be missing",
                 keyword="required",
                 remedy="Take it from required, or allow null.",
             )
         return schema
 
-    schema: Schema = rewritten(root, changed)
+    schema: Schema = rewritten_schema(root, nullable_property)
     return schema
 
 
-def _tied(root: Subschema) -> set[Identity]:
+def _schemas_that_judge_presence(root: Subschema) -> set[Identity]:
     """Return the schemas that may judge a value by whether a property is there, and those inside them."""
-    parts = [part for part in (root, *reached(root)) if isinstance(part.schema, Mapping)]
-    leads_inside = any(place in part.schema.get("$ref", "") for part in parts for place in _INSIDE)
-    tying = [part for part in parts if leads_inside or _ties(part.schema)]
-    return {part.identity for first in tying for part in (first, *reached(first))}
+    parts = [part for part in (root, *reachable_schemas(root)) if isinstance(part.schema, Mapping)]
+    has_inner_reference = any(place in part.schema.get("$ref", "") for part in parts for place in _INNER_POINTERS)
+    judging = [part for part in parts if has_inner_reference or _may_judge_presence(part.schema)]
+    return {part.identity for judge in judging for part in (judge, *reachable_schemas(judge))}
 
 
-def _ties(schema: Schema) -> bool:
+def _may_judge_presence(schema: Schema) -> bool:
     """Tell whether a schema may judge a value by whether a property is there, beside by `required`."""
-    joined = [keyword for keyword in _JOINING if keyword in schema]
-    is_joined = bool(joined) and (len(schema.keys() - _SILENT) > 1 or len(schema.get("allOf", [])) > 1)
-    return is_joined or not _TYING.isdisjoint(schema)
+    applicators = [keyword for keyword in _APPLICATORS if keyword in schema]
+    is_combined = bool(applicators) and (
+        len(schema.keys() - NON_ASSERTING_KEYWORDS) > 1 or len(schema.get("allOf", [])) > 1
+    )
+    return is_combined or not _PRESENCE_SENSITIVE_KEYWORDS.isdisjoint(schema)
 
 
 class Digits(str):
@@ -161,7 +167,7 @@ read_digits = partial(json.loads, parse_float=Digits, parse_int=Digits)
 """Reads JSON text; its numbers keep their digits."""
 
 
-def stated(root: Subschema, text: str) -> tuple[str, tuple[Steps, ...]]:
+def separate_missing(root: Subschema, text: str) -> tuple[str, tuple[Steps, ...]]:
     """Return the part of an answer that the type reads, and the places of what is missing.
 
     `{"name": "Ana", "age": null}` → `{"name": "Ana"}`, `(("age",),)`
@@ -170,42 +176,43 @@ def stated(root: Subschema, text: str) -> tuple[str, tuple[Steps, ...]]:
     missing: dict[Steps, None] = {}
     if value is None and isinstance(root.schema, Mapping) and NOT_STATED in root.schema:
         return "null", ((),)
-    _drop(root, value, (), missing)
-    return _written(value), tuple(missing)
+    _remove_missing(root, value, (), missing)
+    return _to_json_text(value), tuple(missing)
 
 
-def without(data: Any, missing: Sequence[Steps]) -> Any:
+def without_missing(data: Any, missing: Sequence[Steps]) -> Any:
     """Return the stated data of an answer, without the nulls that the type reads in place of missing values."""
-    for *above, name in filter(None, missing):
-        inside = data
-        for step in above:
-            inside = inside[step]
-        inside.pop(name, None)
+    for *container_steps, name in filter(None, missing):
+        container = data
+        for step in container_steps:
+            container = container[step]
+        container.pop(name, None)
     return data
 
 
-def _drop(part: Subschema, value: Any, steps: Steps, missing: dict[Steps, None]) -> None:
+def _remove_missing(part: Subschema, value: Any, steps: Steps, missing: dict[Steps, None]) -> None:
     """Collect the missing members of a value, and remove those that the type does not read."""
     if not isinstance(part.schema, Mapping) or not isinstance(value, dict | list):
         return
-    target = [follow(part)] if "$ref" in part.schema else []
-    options = (option for option in listed(part, "anyOf", "oneOf") if _fits(option, value))  # after others have dropped
-    for same in chain(target, listed(part, "allOf"), options):
-        _drop(same, value, steps, missing)
+    targets = [follow(part)] if "$ref" in part.schema else []
+    listed = listed_schemas(part, "anyOf", "oneOf")
+    branches = (branch for branch in listed if _may_be_of_branch(branch, value))  # after others have removed members
+    for same_value_part in chain(targets, listed_schemas(part, "allOf"), branches):
+        _remove_missing(same_value_part, value, steps, missing)
     names = dict.fromkeys([*part.schema.get("properties", ()), *value]) if isinstance(value, dict) else {}
     for step in names or range(len(value)):
-        for inner in below(part, step):
-            note = inner.schema.get(NOT_STATED) if isinstance(inner.schema, Mapping) else None
-            is_there = has(value, step)
-            if note is not None and (not is_there or value[step] is None):
+        for member_part in parts_at_step(part, step):
+            mark = member_part.schema.get(NOT_STATED) if isinstance(member_part.schema, Mapping) else None
+            is_present = has_member(value, step)
+            if mark is not None and (not is_present or value[step] is None):
                 missing[(*steps, step)] = None
-                if note == NULL_REMOVED and isinstance(value, dict):
+                if mark == NULL_REMOVED and isinstance(value, dict):
                     value.pop(str(step), None)
-            elif is_there:
-                _drop(inner, value[step], (*steps, step), missing)
+            elif is_present:
+                _remove_missing(member_part, value[step], (*steps, step), missing)
 
 
-def _fits(part: Subschema, value: Any) -> bool:
+def _may_be_of_branch(part: Subschema, value: Any) -> bool:
     """Return whether a value may belong to a branch: an object without other properties, and with its constants."""
     while isinstance(part.schema, Mapping) and "$ref" in part.schema:
         part = follow(part)
@@ -214,34 +221,34 @@ def _fits(part: Subschema, value: Any) -> bool:
     properties = part.schema["properties"]
     if part.schema.get("additionalProperties", False) is False and value.keys() - properties.keys():
         return False
-    return all(_may_be(inside, value[name]) for name, inside in properties.items() if name in value)
+    return all(_may_have_value(member, value[name]) for name, member in properties.items() if name in value)
 
 
-def _may_be(schema: Any, value: Any) -> bool:
+def _may_have_value(schema: Any, value: Any) -> bool:
     """Return whether a value, whose numbers are digits, is one that a schema lists, where it lists values."""
     if not isinstance(schema, Mapping):
         return True
     if "enum" in schema or "const" in schema:
-        key = identity(json.loads(_written(value)))
-        return any(identity(one) == key for one in schema.get("enum", [schema.get("const")]))
+        key = identity(json.loads(_to_json_text(value)))
+        return any(identity(option) == key for option in schema.get("enum", [schema.get("const")]))
     if schema.get("type") == "null":
         return value is None
-    return any(_may_be(option, value) for option in schema["anyOf"]) if "anyOf" in schema else True
+    return any(_may_have_value(option, value) for option in schema["anyOf"]) if "anyOf" in schema else True
 
 
-def _written(value: Any) -> str:
+def _to_json_text(value: Any) -> str:
     """Return a value as JSON text, its numbers unchanged."""
     if isinstance(value, Digits):
         return str(value)
     if isinstance(value, dict):
-        return f"{{{', '.join(f'{json.dumps(name)}: {_written(inside)}' for name, inside in value.items())}}}"
-    return f"[{', '.join(map(_written, value))}]" if isinstance(value, list) else json.dumps(value)
+        return f"{{{', '.join(f'{json.dumps(name)}: {_to_json_text(member)}' for name, member in value.items())}}}"
+    return f"[{', '.join(map(_to_json_text, value))}]" if isinstance(value, list) else json.dumps(value)
 
 
-class _Fault(NamedTuple):
+class _LocatedError(NamedTuple):
     """An error of Pydantic: the missing place, if it reports one, and the branch of a union that it belongs to."""
 
-    gap: Steps | None
+    missing_place: Steps | None
     union: Steps | None
     branch: object
 
@@ -252,27 +259,27 @@ def is_all_missing(errors: Sequence[Mapping[str, Any]], data: Any, missing: Sequ
     In a union it is enough if the errors of one branch do: for the others, Pydantic says why the value does not fit
     them.
     """
-    faults = [_fault(error["type"], error["loc"], data) for error in errors]
-    known = [fault for fault in faults if fault.gap in missing]
-    lacking = {(fault.union, fault.branch) for fault in known}
-    unions = {fault.union for fault in known if fault.union is not None}
-    others = [fault for fault in faults if fault.gap not in missing]
-    return all(fault.union in unions and (fault.union, fault.branch) not in lacking for fault in others)
+    located_errors = [_locate_error(error["type"], error["loc"], data) for error in errors]
+    missing_errors = [error for error in located_errors if error.missing_place in missing]
+    branches = {(error.union, error.branch) for error in missing_errors}
+    unions = {error.union for error in missing_errors if error.union is not None}
+    other_errors = [error for error in located_errors if error.missing_place not in missing]
+    return all(error.union in unions and (error.union, error.branch) not in branches for error in other_errors)
 
 
-def _fault(kind: str, location: Steps, data: Any) -> _Fault:
+def _locate_error(error_type: str, location: Steps, data: Any) -> _LocatedError:
     """Return the fault of an error, by following its location (which names branches, too) into the value."""
     steps: Steps = ()
     union: Steps | None = None
-    label: str | int | None = None
+    branch: str | int | None = None
     for number, step in enumerate(location, 1):
-        if has(data, step):
+        if has_member(data, step):
             steps, data = (*steps, step), data[step]
-        elif number == len(location) and kind.startswith("missing"):
-            return _Fault((*steps, step), union, label)
+        elif number == len(location) and error_type.startswith("missing"):
+            return _LocatedError((*steps, step), union, branch)
         elif union is None:
-            union, label = steps, step
-    return _Fault(None, union, label)
+            union, branch = steps, step
+    return _LocatedError(None, union, branch)
 
 
 T = TypeVar("T")
@@ -299,38 +306,42 @@ class ParsedAnswer(Generic[T]):
 class MissingFieldsType(JsonOutput[ParsedAnswer[T]]):
     """A type with fields that may be missing: they are written as null or left out, and listed."""
 
-    of: JsonOutput[T] = field(repr=False, kw_only=True)
+    base_type: JsonOutput[T] = field(repr=False, kw_only=True)
     """The type itself, which reads what is stated."""
 
     @property
     def parts(self) -> Annotation:
         """The type, as a stream reads it."""
-        return self.of.parts
+        return self.base_type.parts
 
     def compilation(self) -> Compilation:
         """Return the compilation of the schema in which fields may be null."""
-        return replace(self.of, schema=self.schema).compilation()
+        return replace(self.base_type, schema=self.schema).compilation()
+
+    def compilation_options(self) -> list[object]:
+        """Return the options of the type itself."""
+        return self.base_type.compilation_options()
 
     def parse(self, text: str) -> ParsedAnswer[T]:
         """Return the stated values of an answer, and its missing fields.
 
         Raises ValueError if a validator rejects it.
         """
-        left, missing = stated(self.root, text)
-        data = self.to_data(left)
-        value, problem = None, None
+        stated_text, missing = separate_missing(self.root, text)
+        data = self.to_data(stated_text)
+        value, missing_error = None, None
         try:
-            value = self.of.parse(left)
+            value = self.base_type.parse(stated_text)
         except ValidationError as error:
             if () not in missing and not is_all_missing(error.errors(), data, missing):
                 raise
-            problem = error
-        return ParsedAnswer(value, without(data, missing), tuple(map(steps_to_path, missing)), problem)
+            missing_error = error
+        return ParsedAnswer(value, without_missing(data, missing), tuple(map(steps_to_path, missing)), missing_error)
 
     def to_data(self, text: str) -> Any:
         """Return the JSON value of an answer, as the type itself does."""
-        return self.of.to_data(text)
+        return self.base_type.to_data(text)
 
     def plain(self, value: Any) -> Any:
         """Return an instance as plain JSON data."""
-        return self.of.plain(value)
+        return self.base_type.plain(value)

@@ -16,7 +16,7 @@ from typing_extensions import get_protocol_members
 
 from structured.automata import Automaton
 from structured.automata.byte_automaton import Recogniser, with_limits_left
-from structured.errors import SchemaError, StructuredError
+from structured.errors import SchemaError, StructuredError, StructuredWarning
 from structured.errors.values import described, message
 from structured.json_schema.document.location import Subschema
 from structured.output_types.annotations import Annotation
@@ -255,10 +255,10 @@ def define_operators(operators: Mapping[str, Callable[[object, object], OutputTy
     _OPERATORS.update(operators)
 
 
-_MEMBERS = sorted(get_protocol_members(Automaton))
+_AUTOMATON_MEMBERS = sorted(get_protocol_members(Automaton))
 
 
-_OPTIONAL: dict[str, tuple[type[Any], str]] = {
+_OPTIONAL_PROPERTIES: dict[str, tuple[type[Any], str]] = {
     "parts": (Annotation, "Return an Annotation, or None where an answer has no parts."),
     "value_schema": (Mapping, "Return a JSON Schema as a dict, or None."),
     "root": (Subschema, "Return None, or the root of a type that resolve_json returns."),
@@ -274,42 +274,45 @@ def check_interface(output_type: OutputType[Any]) -> None:
         raise SchemaError(
             f"The name of {kind} is {described(name)}, and messages call it by that", remedy="Give it a str as `name`."
         )
-    _called(output_type, "check", output_type.check)
-    for member, (kind_of_value, remedy) in _OPTIONAL.items():
-        value = _called(output_type, member, partial(getattr, output_type, member))
+    _call_member(output_type, "check", output_type.check)
+    for member, (kind_of_value, remedy) in _OPTIONAL_PROPERTIES.items():
+        value = _call_member(output_type, member, partial(getattr, output_type, member))
         if not isinstance(value, kind_of_value | None):
-            raise _wrong(output_type, member, value, remedy)
+            raise _interface_error(output_type, member, value, remedy)
 
 
 def description_of(output_type: OutputType[Any]) -> Description:
     """Return how a type is shown to the model. Raises SchemaError if that is no Description of texts."""
-    description = _called(output_type, "describe", output_type.describe)
-    if not isinstance(description, Description) or not all(map(_is_text, description)):
-        raise _wrong(output_type, "describe", description, "Return a Description of texts, without lone surrogates.")
+    description = _call_member(output_type, "describe", output_type.describe)
+    if not isinstance(description, Description) or not all(map(_is_encodable, description)):
+        raise _interface_error(
+            output_type, "describe", description, "Return a Description of texts, without lone surrogates."
+        )
     return description
 
 
 def automaton_of(output_type: OutputType[Any], document: str | None) -> Automaton:
-    """Return the automaton of the answers to a document, not exhausted; None if the type does not depend on it.
+    """Return the automaton of the answers to a document, one that is not exhausted.
 
-    Raises SchemaError if it is none, or if the type raises anything else than an error of the library.
+    `document` is None if the type does not depend on it. Raises SchemaError if the type returns no automaton, or if
+    it raises anything else than an error of the library.
     """
-    automaton = _called(output_type, "automaton", lambda: output_type.automaton(document))
-    lacks = [name for name in _MEMBERS if not hasattr(automaton, name)]
-    if lacks:
-        remedy = f"It lacks {', '.join(lacks)}. Return a structured.automata.Automaton: RegularAutomaton(pattern), say."
-        raise _wrong(output_type, "automaton", automaton, remedy)
+    automaton = _call_member(output_type, "automaton", lambda: output_type.automaton(document))
+    gaps = [name for name in _AUTOMATON_MEMBERS if not hasattr(automaton, name)]
+    if gaps:
+        remedy = f"It lacks {', '.join(gaps)}. Return a structured.automata.Automaton: RegularAutomaton(pattern), say."
+        raise _interface_error(output_type, "automaton", automaton, remedy)
     fingerprint: object = automaton.fingerprint
     if fingerprint is not None and not (isinstance(fingerprint, bytes) and fingerprint):
         remedy = "Return bytes that identify the language, or None if nothing shall be kept."
-        raise _wrong(output_type, "automaton.fingerprint", fingerprint, remedy)
+        raise _interface_error(output_type, "automaton.fingerprint", fingerprint, remedy)
     return with_limits_left(automaton)
 
 
-def _called(output_type: OutputType[Any], member: str, run: Callable[[], T]) -> T:
+def _call_member(output_type: OutputType[Any], member: str, run: Callable[[], T]) -> T:
     try:
         return run()
-    except StructuredError:
+    except (StructuredError, StructuredWarning):
         raise
     except Exception as error:
         raise SchemaError(
@@ -318,11 +321,11 @@ def _called(output_type: OutputType[Any], member: str, run: Callable[[], T]) -> 
         ) from error
 
 
-def _wrong(output_type: OutputType[Any], member: str, value: object, remedy: str) -> SchemaError:
+def _interface_error(output_type: OutputType[Any], member: str, value: object, remedy: str) -> SchemaError:
     return SchemaError(f"`{member}` of {output_type.name} is {described(value)}", remedy=remedy)
 
 
-def _is_text(value: object) -> bool:
+def _is_encodable(value: object) -> bool:
     try:
         return isinstance(value, str) and bool(value.encode() or True)
     except UnicodeEncodeError:

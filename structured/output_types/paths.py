@@ -5,7 +5,7 @@ branch of a choice that the field belongs to.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from json import dumps, loads
 from typing import Any
 
@@ -14,21 +14,24 @@ from structured.json_schema.document.location import Subschema
 Steps = tuple[str | int, ...]
 """The names and positions that lead to a value."""
 
+FieldSelection = bool | Sequence[str]
+"""The fields that an option is about: all, if True; none, if False; or those at some paths."""
+
 _STEP = re.compile(r'\[(\d+)\]|("(?:[^"\\]|\\.)*")|([^.\["]+)')
 
 
-def member(path: str, name: str) -> str:
+def member_path(path: str, name: str) -> str:
     """Return the path of a property: `"pet"`, `"lives"` → `pet.lives`."""
     shown = name if name.isidentifier() else dumps(name, ensure_ascii=False)
     return f"{path}.{shown}" if path else shown
 
 
-def entry(path: str) -> str:
+def entry_path(path: str) -> str:
     """Return the path of the entries of a dictionary: `"labels"` → `labels.*`."""
     return f"{path}.*" if path else "*"
 
 
-def branch(path: str, label: str) -> str:
+def branch_path(path: str, label: str) -> str:
     """Return the path of a value that is a branch of a choice, if that has a label: `"pet"`, `"cat"` → `pet (cat)`."""
     return f"{path} ({label})".lstrip() if label else path
 
@@ -37,7 +40,7 @@ def steps_to_path(steps: Steps, index: str = "[{}]") -> str:
     """Return the path of one value: `("lines", 2, "price")` → `lines[2].price`."""
     path = ""
     for step in steps:
-        path = f"{path}{index.format(step)}" if isinstance(step, int) else member(path, step)
+        path = f"{path}{index.format(step)}" if isinstance(step, int) else member_path(path, step)
     return path
 
 
@@ -54,7 +57,7 @@ def path_to_steps(path: str) -> Steps:
     )
 
 
-def has(data: Any, step: str | int) -> bool:
+def has_member(data: Any, step: str | int) -> bool:
     """Tell whether plain data has a member, by its name, or an item, by its position."""
     if isinstance(data, list):
         return isinstance(step, int) and step < len(data)
@@ -66,35 +69,35 @@ def leaves(data: Any, steps: Steps = ()) -> Iterator[tuple[Steps, Any]]:
 
     `{"a": [1, {"b": "x"}], "c": []}` → `(("a", 0), 1)`, `(("a", 1, "b"), "x")`
     """
-    return ((place, value) for place, value in ends(data, steps) if not isinstance(value, dict | list))
+    return ((place, value) for place, value in end_values(data, steps) if not isinstance(value, dict | list))
 
 
-def ends(data: Any, steps: Steps = ()) -> Iterator[tuple[Steps, Any]]:
+def end_values(data: Any, steps: Steps = ()) -> Iterator[tuple[Steps, Any]]:
     """Yield the values in some data that hold no others, lists and objects without any among them, and their places."""
     if not isinstance(data, dict | list) or not data:
         yield steps, data
     else:
-        for step, inside in data.items() if isinstance(data, dict) else enumerate(data):
-            yield from ends(inside, (*steps, step))
+        for step, member in data.items() if isinstance(data, dict) else enumerate(data):
+            yield from end_values(member, (*steps, step))
 
 
-def members(data: Any, steps: Steps = ()) -> Iterator[tuple[Steps, Any]]:
+def leaves_outside_lists(data: Any, steps: Steps = ()) -> Iterator[tuple[Steps, Any]]:
     """Yield the values of objects inside each other, with the steps to them; a list is one value."""
     if isinstance(data, dict) and data:
-        for name, inside in data.items():
-            yield from members(inside, (*steps, name))
+        for name, member in data.items():
+            yield from leaves_outside_lists(member, (*steps, name))
     else:
         yield steps, data
 
 
-def branches(part: Subschema, keyword: str) -> Iterator[tuple[Subschema, str]]:
+def labelled_branches(part: Subschema, keyword: str) -> Iterator[tuple[Subschema, str]]:
     """Yield the branches of a choice, each with the name that tells it apart, if there are several beside null."""
-    listed = part.schema.get(keyword)
-    options = [part.subschema(keyword, index) for index in range(len(listed) if isinstance(listed, list) else 0)]
-    several = sum(option.schema != {"type": "null"} for option in options) > 1
+    schemas = part.schema.get(keyword)
+    options = [part.subschema(keyword, index) for index in range(len(schemas) if isinstance(schemas, list) else 0)]
+    has_several = sum(option.schema != {"type": "null"} for option in options) > 1
     tags = {reference: tag for tag, reference in part.schema.get("discriminator", {}).get("mapping", {}).items()}
     for option in options:
         schema = option.schema if isinstance(option.schema, Mapping) else {}
         reference = str(schema.get("$ref", ""))
         name = reference.rpartition("/")[2] or schema.get("type", "value")
-        yield option, str(tags.get(reference, name)) if several else ""
+        yield option, str(tags.get(reference, name)) if has_several else ""

@@ -31,24 +31,24 @@ from structured.json_schema.numbers.number_patterns import DECIMAL
 from structured.output_types.core_schema import (
     FUNCTION,
     CoreSchema,
-    Spelling,
+    InputNames,
+    accepts_unknown_input,
     contradicts,
-    has_claims,
+    function_keywords,
     has_hash,
-    inner,
+    is_byte_size_reader,
     is_decoder,
-    is_open,
     lacks_configuration,
     length_keywords,
-    noted,
-    reads_byte_sizes,
+    length_limits,
+    overrides_json_schema,
     restrictions,
-    said_of,
-    said_of_length,
-    without_claims,
+    unwrapped,
+    with_keywords,
+    without_overrides,
 )
 
-_NO_JSON = {"callable": "a function", "is-subclass": "a class"}
+_KINDS_WITHOUT_JSON = {"callable": "a function", "is-subclass": "a class"}
 """Kinds of core schemas that no JSON value satisfies, in words."""
 
 SCALAR_TYPES = ["boolean", "null", "number", "string"]
@@ -62,10 +62,10 @@ class CompleteJsonSchema(GenerateJsonSchema):
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self._core_definitions: dict[str, CoreSchema] = {}
-        self._unconfigured: list[str] = []
+        self._unconfigured_definitions: list[str] = []
         self._is_restricted = False
-        self._written: dict[int, str] = {}
-        self._choices = 0
+        self._text_names: dict[int, str] = {}
+        self._union_depth = 0
 
     @property
     def mode(self) -> JsonSchemaMode:
@@ -82,107 +82,107 @@ class CompleteJsonSchema(GenerateJsonSchema):
             **dict.fromkeys(("function-before", "function-wrap", "function-plain"), self._with_function),
             **dict.fromkeys(("model-field", "dataclass-field", "typed-dict-field"), self._with_deep_alias),
             **dict.fromkeys(("model-fields", "dataclass-args", "typed-dict"), self._with_names),
-            "complex": lambda schema: self._of_pydantic(schema) | {"format": "complex"},  # no other string is one
+            "complex": lambda schema: self._pydantic_schema(schema) | {"format": "complex"},  # no other string is one
             "url": lambda url: {"type": "string", "format": "uri"} | _present(url, "host_required", *_OF_URLS),
             "multi-host-url": lambda url: {"type": "string", "format": "multi-host-uri"} | _present(url, *_OF_URLS),
         }
 
-    def _of_pydantic(self, schema: Any) -> JsonSchemaValue:
+    def _pydantic_schema(self, schema: Any) -> JsonSchemaValue:
         """Return the schema as Pydantic writes it."""
-        written: JsonSchemaValue = getattr(super(), f"{schema['type'].replace('-', '_')}_schema")(schema)
-        return written
+        json_schema: JsonSchemaValue = getattr(super(), f"{schema['type'].replace('-', '_')}_schema")(schema)
+        return json_schema
 
     def _with_bounds(self, schema: Any) -> JsonSchemaValue:
         """Add the bounds, `now_op` of PastDate and FutureDate, `tz_constraint` of AwareDatetime and NaiveDatetime."""
-        return self._of_pydantic(schema) | _present(schema, *_BOUNDS, "now_op", "tz_constraint")
+        return self._pydantic_schema(schema) | _present(schema, *_BOUNDS, "now_op", "tz_constraint")
 
     def _with_unreadable_values(self, schema: Any) -> JsonSchemaValue:
         """Add what Pydantic shows and does not accept: `Literal[b"x"]`, `Literal[2**70]`, an Enum of dates."""
-        shown = self._of_pydantic(schema)
-        values = [shown["const"]] if "const" in shown else shown["enum"]
-        return shown | _unreadable_values(values, map(json.dumps, values), schema)
+        json_schema = self._pydantic_schema(schema)
+        values = [json_schema["const"]] if "const" in json_schema else json_schema["enum"]
+        return json_schema | _unreadable_values(values, map(json.dumps, values), schema)
 
     def _with_function(self, schema: Any) -> JsonSchemaValue:
         """Add the keywords of the function."""
-        return noted(self._of_pydantic(schema), said_of(schema["function"]["function"]))
+        return with_keywords(self._pydantic_schema(schema), function_keywords(schema["function"]["function"]))
 
     @deep
     def generate_inner(self, schema: Any) -> JsonSchemaValue:
         """Add `claimed` where the author of a type contradicts its validation."""
         if schema["type"] == "function-plain":
-            return self._of_a_function(schema)
-        if schema["type"] == "function-after" and said_of_length(schema["function"]["function"]):
+            return self._schema_of_function(schema)
+        if schema["type"] == "function-after" and length_limits(schema["function"]["function"]):
             schema = {**schema, "metadata": {**schema.get("metadata", {}), "pydantic_js_updates": {}}}
-        if not has_claims(schema) or is_open(schema):
+        if not overrides_json_schema(schema) or accepts_unknown_input(schema):
             return super().generate_inner(schema)
-        truth = super().generate_inner(without_claims(schema))
-        shown = super().generate_inner(schema)
-        _note_claim(truth, self.resolve_ref_schema(shown))
-        return shown
+        own_schema = super().generate_inner(without_overrides(schema))
+        json_schema = super().generate_inner(schema)
+        _note_contradiction(own_schema, self.resolve_ref_schema(json_schema))
+        return json_schema
 
-    def _of_a_function(self, schema: Any) -> JsonSchemaValue:
+    def _schema_of_function(self, schema: Any) -> JsonSchemaValue:
         """Return the schema of values that a function reads, with the keywords of the function."""
         function = schema["function"]["function"]
-        shown = super().generate_inner(schema)
+        json_schema = super().generate_inner(schema)
         if getattr(function, "__name__", "") == "validate_str_is_valid_iana_tz":
             return {"type": "string", "enum": sorted(available_timezones())}
-        keywords = said_of(function)
-        return noted(shown, keywords) if keywords.keys() - {VALIDATORS} else shown
+        keywords = function_keywords(function)
+        return with_keywords(json_schema, keywords) if keywords.keys() - {VALIDATORS} else json_schema
 
     def handle_invalid_for_json_schema(self, schema: Any, error_info: str) -> JsonSchemaValue:
         """Add `no_json` to a type that no JSON value satisfies; a union leaves it out."""
-        if self._choices:
+        if self._union_depth:
             return super().handle_invalid_for_json_schema(schema, error_info)
         if schema["type"] == "is-instance":
             return {"no_json": f"an instance of {getattr(schema['cls'], '__name__', schema['cls'])}"}
-        return {"no_json": _NO_JSON.get(schema["type"], error_info)}
+        return {"no_json": _KINDS_WITHOUT_JSON.get(schema["type"], error_info)}
 
     @contextmanager
-    def _choosing(self) -> Iterator[None]:
+    def _within_union(self) -> Iterator[None]:
         """Let Pydantic raise its own exception for a type that no JSON value satisfies: unions leave it out."""
-        self._choices += 1
+        self._union_depth += 1
         try:
             yield
         finally:
-            self._choices -= 1
+            self._union_depth -= 1
 
     def union_schema(self, schema: core_schema.UnionSchema) -> JsonSchemaValue:
         """Leave out the branches that no JSON value satisfies."""
-        with self._choosing():
+        with self._within_union():
             return super().union_schema(schema)
 
     def _update_class_schema(self, json_schema: JsonSchemaValue, cls: type[Any], config: Any) -> None:
         self._is_restricted = self._is_restricted or bool(restrictions(config))
-        truth = dict(json_schema)
+        own_schema = dict(json_schema)
         super()._update_class_schema(json_schema, cls, config)
-        _note_claim(truth, json_schema)
+        _note_contradiction(own_schema, json_schema)
 
     def definitions_schema(self, schema: core_schema.DefinitionsSchema) -> JsonSchemaValue:
         """Keep the definitions, to look up references in them."""
         self._core_definitions |= {definition["ref"]: definition for definition in schema["definitions"]}
         lacking = filter(lacks_configuration, schema["definitions"])
-        self._unconfigured += [definition["ref"].partition(":")[0] for definition in lacking]
+        self._unconfigured_definitions += [definition["ref"].partition(":")[0] for definition in lacking]
         return super().definitions_schema(schema)
 
     def generate(self, schema: Any, mode: JsonSchemaMode = "validation") -> JsonSchemaValue:
         """Add `configured_alias` where a model's configuration may hold for a definition without one, or may not."""
-        shown = super().generate(schema, mode)
-        is_unsure = self._unconfigured and self._is_restricted
-        return shown | ({"configured_alias": self._unconfigured[0]} if is_unsure else {})
+        json_schema = super().generate(schema, mode)
+        is_unsure = self._unconfigured_definitions and self._is_restricted
+        return json_schema | ({"configured_alias": self._unconfigured_definitions[0]} if is_unsure else {})
 
     def str_schema(self, schema: core_schema.StringSchema) -> JsonSchemaValue:
         """Add `ascii_only`, `strip_whitespace` and `regex_engine`; the flags of a pattern are written into it."""
-        shown = super().str_schema(schema) | _present(schema, "ascii_only")
-        if schema.get("strip_whitespace", self._config.str_strip_whitespace) and shown.keys() & _MEASURING:
-            shown["strip_whitespace"] = True
+        json_schema = super().str_schema(schema) | _present(schema, "ascii_only")
+        if schema.get("strip_whitespace", self._config.str_strip_whitespace) and json_schema.keys() & _MEASURES:
+            json_schema["strip_whitespace"] = True
         pattern: Any = schema.get("pattern")
         if isinstance(pattern, re.Pattern):
             flags = "".join(letter for letter, flag in _FLAGS.items() if pattern.flags & flag)
-            shown["pattern"] = f"(?{flags}){pattern.pattern}" if flags else pattern.pattern
+            json_schema["pattern"] = f"(?{flags}){pattern.pattern}" if flags else pattern.pattern
         engine = schema.get("regex_engine", self._config.regex_engine)
         if pattern is not None and (isinstance(pattern, re.Pattern) or engine == "python-re"):
-            shown["regex_engine"] = "python-re"
-        return shown
+            json_schema["regex_engine"] = "python-re"
+        return json_schema
 
     def bytes_schema(self, schema: core_schema.BytesSchema) -> JsonSchemaValue:
         """Name the format in which bytes are read, and their lengths as Pydantic does, since it counts bytes.
@@ -190,12 +190,12 @@ class CompleteJsonSchema(GenerateJsonSchema):
         Add `val_json_bytes` where the text encodes them: a type made of bytes may name another format.
         """
         name = {"utf8": "binary", "base64": "base64url"}.get(self._config.val_json_bytes, "hex")
-        shown = {"type": "string", "format": name}
+        json_schema = {"type": "string", "format": name}
         lengths = _present(schema, "min_length", "max_length")
         if name == "binary":
-            return shown | lengths
+            return json_schema | lengths
         decoded = {f"decoded_{keyword}": length for keyword, length in lengths.items()}
-        return shown | {"val_json_bytes": self._config.val_json_bytes} | decoded
+        return json_schema | {"val_json_bytes": self._config.val_json_bytes} | decoded
 
     def float_schema(self, schema: core_schema.FloatSchema) -> JsonSchemaValue:
         """Add the infinite bounds, which Pydantic drops."""
@@ -206,8 +206,11 @@ class CompleteJsonSchema(GenerateJsonSchema):
     def decimal_schema(self, schema: core_schema.DecimalSchema) -> JsonSchemaValue:
         """Keep what is said of its value, and let it be a number: in texts, models copy separators and end there."""
         rules = _present(schema, *_BOUNDS, "multiple_of", "max_digits", "decimal_places")
-        shown = {name: rule if name in {"max_digits", "decimal_places"} else str(rule) for name, rule in rules.items()}
-        return {"type": "number", DECIMAL: shown}
+        counts = {"max_digits", "decimal_places"}
+        return {
+            "type": "number",
+            DECIMAL: {name: rule if name in counts else str(rule) for name, rule in rules.items()},
+        }
 
     def fraction_schema(self, schema: Any) -> JsonSchemaValue:
         """Leave out the strings where there are bounds, since those are of numbers, and round these inwards."""
@@ -227,37 +230,38 @@ class CompleteJsonSchema(GenerateJsonSchema):
     def chain_schema(self, schema: core_schema.ChainSchema) -> JsonSchemaValue:
         """Add `chain` where a later step is more than a function."""
         first, *others = schema["steps"]
-        shown = self.generate_inner(first)
+        json_schema = self.generate_inner(first)
         for step in others:
             if step["type"] == "is-instance" and step["cls"].__name__ == "Hashable":
-                shown = {"type": SCALAR_TYPES} if first["type"] == "any" else shown | {"chain": "Hashable"}
+                json_schema = {"type": SCALAR_TYPES} if first["type"] == "any" else json_schema | {"chain": "Hashable"}
             elif "function" in step:
-                shown = noted(shown, said_of(step["function"]["function"]))
+                json_schema = with_keywords(json_schema, function_keywords(step["function"]["function"]))
             else:
-                shown |= {"chain": step["type"]}
-        return shown
+                json_schema |= {"chain": step["type"]}
+        return json_schema
 
     def json_schema(self, schema: core_schema.JsonSchema) -> JsonSchemaValue:
         """Name the format of any JSON text where no more is asked of it."""
-        if "schema" not in schema or inner(schema["schema"])["type"] == "any":
+        if "schema" not in schema or unwrapped(schema["schema"])["type"] == "any":
             return {"type": "string", "format": "json-string"}
         return super().json_schema(schema)
 
     def _hashable(self, schema: Any) -> JsonSchemaValue:
         """Add `unhashable` if an item may be a value that no set holds."""
-        shown = self._of_pydantic(schema)
+        json_schema = self._pydantic_schema(schema)
         items: CoreSchema = schema.get("items_schema", {"type": "any"})
         if items["type"] == "any":
-            return shown | {"items": {"type": SCALAR_TYPES}}
-        return shown if has_hash(items, self._core_definitions) else shown | {"unhashable": inner(items)["type"]}
+            return json_schema | {"items": {"type": SCALAR_TYPES}}
+        is_hashable = has_hash(items, self._core_definitions)
+        return json_schema if is_hashable else json_schema | {"unhashable": unwrapped(items)["type"]}
 
     def _with_keys(self, schema: Any) -> JsonSchemaValue:
         """Add `propertyNames`: the schema of the keys, which Pydantic mostly leaves out."""
-        shown = self._of_pydantic(schema)
-        kept = {keyword: value for keyword, value in shown.items() if keyword not in _SAID_OF_MEMBERS}
-        kept["additionalProperties"] = self.generate_inner(schema.get("values_schema", {"type": "any"})) or True
+        json_schema = self._pydantic_schema(schema)
+        base = {keyword: value for keyword, value in json_schema.items() if keyword not in _MEMBER_KEYWORDS}
+        base["additionalProperties"] = self.generate_inner(schema.get("values_schema", {"type": "any"})) or True
         keys = self._key_schema(schema.get("keys_schema", {"type": "any"}))
-        return kept | ({"propertyNames": keys} if keys not in ({}, {"type": "string"}) else {})
+        return base | ({"propertyNames": keys} if keys not in ({}, {"type": "string"}) else {})
 
     def _key_schema(self, schema: Any) -> JsonSchemaValue:
         """Return the schema of the keys of a dictionary: where it is of no string, keys spell what it is of."""
@@ -270,8 +274,8 @@ class CompleteJsonSchema(GenerateJsonSchema):
             return self._key_schema(schema["schema"])
         if kind == "union":
             return {"anyOf": [self._key_schema(choice) for choice in core_schema.iter_union_choices(schema)]}
-        if kind.startswith("function-") and "schema" in schema and inner(schema)["type"] in ("literal", "enum"):
-            return noted(self._key_schema(schema["schema"]), said_of(schema["function"]["function"]))
+        if kind.startswith("function-") and "schema" in schema and unwrapped(schema)["type"] in ("literal", "enum"):
+            return with_keywords(self._key_schema(schema["schema"]), function_keywords(schema["function"]["function"]))
         return self.generate_inner(schema)
 
     def tagged_union_schema(self, schema: core_schema.TaggedUnionSchema) -> JsonSchemaValue:
@@ -279,66 +283,69 @@ class CompleteJsonSchema(GenerateJsonSchema):
 
         Add `discriminator_function` where it is a value deep inside that chooses.
         """
-        with self._choosing():
-            shown = super().tagged_union_schema(schema)
-        if "discriminator" in shown:
-            return shown
-        chosen = schema["discriminator"]
-        if not callable(chosen):
-            return shown | {"discriminator_function": repr(chosen)}
-        any_of = {("anyOf" if keyword == "oneOf" else keyword): value for keyword, value in shown.items()}
-        return noted(any_of, said_of(chosen))
+        with self._within_union():
+            json_schema = super().tagged_union_schema(schema)
+        if "discriminator" in json_schema:
+            return json_schema
+        discriminator = schema["discriminator"]
+        if not callable(discriminator):
+            return json_schema | {"discriminator_function": repr(discriminator)}
+        any_of = {("anyOf" if keyword == "oneOf" else keyword): value for keyword, value in json_schema.items()}
+        return with_keywords(any_of, function_keywords(discriminator))
 
     def function_after_schema(self, schema: core_schema.AfterValidatorFunctionSchema) -> JsonSchemaValue:
         """Add the keywords of the function; of `ByteSize`, whose pattern promises too much, name the format."""
-        shown = super().function_after_schema(schema)
+        json_schema = super().function_after_schema(schema)
         function: Any = schema["function"]["function"]
-        if reads_byte_sizes(function):
-            shown = {"anyOf": [{"type": "string", "format": "byte-size"}, {"type": "integer", "minimum": 0}]}
-        if is_decoder(function) and shown.get("format", "binary") != "binary":
-            return noted(shown, {FUNCTION: function.__qualname__})  # what it decodes is no longer the text
-        lengths = said_of_length(function)
+        if is_byte_size_reader(function):
+            json_schema = {"anyOf": [{"type": "string", "format": "byte-size"}, {"type": "integer", "minimum": 0}]}
+        if is_decoder(function) and json_schema.get("format", "binary") != "binary":
+            # what it decodes is no longer the text
+            return with_keywords(json_schema, {FUNCTION: function.__qualname__})
+        lengths = length_limits(function)
         if not lengths:
-            return noted(shown, said_of(function))
-        keywords = length_keywords(schema["schema"], shown)
+            return with_keywords(json_schema, function_keywords(function))
+        keywords = length_keywords(schema["schema"], json_schema)
         if keywords is None:
-            return noted(shown, {"length": inner(schema["schema"])["type"]})
-        return noted(shown, _with_lengths(shown, lengths, *keywords))
+            return with_keywords(json_schema, {"length": unwrapped(schema["schema"])["type"]})
+        return with_keywords(json_schema, _with_lengths(json_schema, lengths, *keywords))
 
     def _with_names(self, schema: Any) -> JsonSchemaValue:
         """Add `reserved_names`, `ambiguous_aliases` and, where they are more than strings, `extras_keys`."""
         fields, keys = schema["fields"], schema.get("extras_keys_schema")
-        named = fields.items() if isinstance(fields, Mapping) else [(field["name"], field) for field in fields]
-        with self._config_wrapper_stack.push(_inherited(schema)):
-            spellings = self._spellings(named, schema)
-            shown = _with_names(self._of_pydantic(schema), spellings)
+        named_fields = fields.items() if isinstance(fields, Mapping) else [(field["name"], field) for field in fields]
+        with self._config_wrapper_stack.push(_inherited_restrictions(schema)):
+            input_names = self._input_names(named_fields, schema)
+            json_schema = _with_names(self._pydantic_schema(schema), input_names)
             if keys is None or self.generate_inner(keys) == {"type": "string"}:
-                return shown
-            return shown | {"extras_keys": keys["type"]}
+                return json_schema
+            return json_schema | {"extras_keys": keys["type"]}
 
-    def _spellings(self, fields: Iterable[tuple[str, Any]], schema: Any) -> list[Spelling]:
+    def _input_names(self, fields: Iterable[tuple[str, Any]], schema: Any) -> list[InputNames]:
         """Return the names of fields; where two look for the first of theirs, each is written by another."""
         config = schema.get("config", {})
         by_name = config.get("validate_by_name", self._config.validate_by_name)
         by_alias = config.get("validate_by_alias", self._config.validate_by_alias)
         present = [(name, field) for name, field in fields if self.field_is_present(field)]
 
-        def spelled(claimed: frozenset[str] = frozenset()) -> list[Spelling]:
+        def names_of_fields(taken_names: frozenset[str] = frozenset()) -> list[InputNames]:
             return [
-                Spelling.of(name, field.get("validation_alias"), by_name=by_name, by_alias=by_alias, claimed=claimed)
+                InputNames.of(
+                    name, field.get("validation_alias"), by_name=by_name, by_alias=by_alias, taken_names=taken_names
+                )
                 for name, field in present
             ]
 
-        alone = spelled()
-        claims = Counter(name for spelling in alone for name in spelling.looked_up)
-        distinct = spelled(frozenset(name for name, count in claims.items() if count > 1))
-        for (_, field), first, chosen in zip(present, alone, distinct, strict=True):
-            if first.written != chosen.written:
-                self._written[id(field)] = chosen.written
-        return distinct
+        first_choices = names_of_fields()
+        field_counts = Counter(name for names in first_choices for name in names.lookup_names)
+        distinct_names = names_of_fields(frozenset(name for name, count in field_counts.items() if count > 1))
+        for (_, field), first_choice, chosen in zip(present, first_choices, distinct_names, strict=True):
+            if first_choice.text_name != chosen.text_name:
+                self._text_names[id(field)] = chosen.text_name
+        return distinct_names
 
     def _get_alias_name(self, field: Any, name: str) -> str:
-        return self._written.get(id(field)) or super()._get_alias_name(field, name)
+        return self._text_names.get(id(field)) or super()._get_alias_name(field, name)
 
     def field_is_required(self, field: Any, total: bool) -> bool:
         """Let a field be required whose default Pydantic validates: it may be none that it accepts."""
@@ -348,11 +355,11 @@ class CompleteJsonSchema(GenerateJsonSchema):
 
     def _with_deep_alias(self, schema: Any) -> JsonSchemaValue:
         """Add `validation_alias`, where it leads deeper into the input."""
-        shown, alias = self._of_pydantic(schema), schema.get("validation_alias")
+        json_schema, alias = self._pydantic_schema(schema), schema.get("validation_alias")
         if not isinstance(alias, list) or self._config.validate_by_name or not self._config.validate_by_alias:
-            return shown
+            return json_schema
         is_deep = not any(isinstance(path, list) and len(path) == 1 for path in alias)
-        return shown | ({"validation_alias": alias} if is_deep else {})
+        return json_schema | ({"validation_alias": alias} if is_deep else {})
 
     def field_is_present(self, field: core_schema.ModelField | core_schema.DataclassField | Any) -> bool:
         """Leave out the fields of a dataclass that its constructor does not take: a value for one is rejected."""
@@ -361,73 +368,77 @@ class CompleteJsonSchema(GenerateJsonSchema):
     def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
         """Name `__init__` and `model_post_init`, where the model has its own."""
         names = ["__init__"] if schema.get("custom_init") else []
-        after = getattr(schema["cls"], schema.get("post_init") or "", None)
-        if after is not None and after.__name__ != "init_private_attributes":  # which is Pydantic's
+        post_init = getattr(schema["cls"], schema.get("post_init") or "", None)
+        if post_init is not None and post_init.__name__ != "init_private_attributes":  # which is Pydantic's
             names.append("model_post_init")
-        named = [f"{schema['cls'].__name__}.{name}" for name in names]
-        return noted(super().model_schema(schema), {VALIDATORS: named})
+        validators = [f"{schema['cls'].__name__}.{name}" for name in names]
+        return with_keywords(super().model_schema(schema), {VALIDATORS: validators})
 
     def dataclass_schema(self, schema: core_schema.DataclassSchema) -> JsonSchemaValue:
         """Name `__post_init__`, where there is one."""
-        named = [f"{schema['cls'].__name__}.__post_init__"] if schema.get("post_init") else []
-        with self._config_wrapper_stack.push(_inherited(schema)):
-            shown = noted(super().dataclass_schema(schema), {VALIDATORS: named})
-        return _documented(shown, schema["cls"])
+        validators = [f"{schema['cls'].__name__}.__post_init__"] if schema.get("post_init") else []
+        with self._config_wrapper_stack.push(_inherited_restrictions(schema)):
+            json_schema = with_keywords(super().dataclass_schema(schema), {VALIDATORS: validators})
+        return _with_docstring(json_schema, schema["cls"])
 
 
 _BOUNDS = ("ge", "gt", "le", "lt")
 _OF_URLS = ("allowed_schemes", "max_length")
-_MEASURING = frozenset({"maxLength", "minLength", "pattern"})
-_SAID_OF_MEMBERS = frozenset({"additionalProperties", "patternProperties", "propertyNames"})
+_MEASURES = frozenset({"maxLength", "minLength", "pattern"})
+_MEMBER_KEYWORDS = frozenset({"additionalProperties", "patternProperties", "propertyNames"})
 _FLAGS = {"a": re.ASCII, "i": re.IGNORECASE, "m": re.MULTILINE, "s": re.DOTALL, "x": re.VERBOSE}
 
 
-def _note_claim(truth: JsonSchemaValue, shown: JsonSchemaValue) -> None:
-    if contradicts(shown, truth):
-        shown["claimed"] = True
+def _note_contradiction(own_schema: JsonSchemaValue, json_schema: JsonSchemaValue) -> None:
+    if contradicts(json_schema, own_schema):
+        json_schema["claimed"] = True
 
 
-def _inherited(schema: Any) -> Any:
+def _inherited_restrictions(schema: Any) -> Any:
     """Return the restrictions on strings that a type without a configuration inherits from a model around it."""
     return restrictions(schema.get("config", {})) or None
 
 
-def _documented(shown: JsonSchemaValue, cls: type[Any]) -> JsonSchemaValue:
+def _with_docstring(json_schema: JsonSchemaValue, cls: type[Any]) -> JsonSchemaValue:
     """Describe a dataclass by its docstring, unless that is the signature that Python makes where there is none."""
-    described = {keyword: value for keyword, value in shown.items() if keyword != "description"}
+    base = {keyword: value for keyword, value in json_schema.items() if keyword != "description"}
     text = inspect.cleandoc(cls.__doc__ or "")
-    return described if not text or text.startswith(f"{cls.__name__}(") else described | {"description": text}
+    return base if not text or text.startswith(f"{cls.__name__}(") else base | {"description": text}
 
 
 def _present(schema: Mapping[str, Any], *keys: str) -> dict[str, Any]:
     return {key: schema[key] for key in keys if schema.get(key) is not None}
 
 
-def _with_names(shown: JsonSchemaValue, spellings: list[Spelling]) -> JsonSchemaValue:
+def _with_names(json_schema: JsonSchemaValue, input_names: list[InputNames]) -> JsonSchemaValue:
     """Add `reserved_names`, which other members may not have, and `ambiguous_aliases`.
 
     A field that would be looked for under the name of another is required, lest that be read in its place.
     """
-    written = [spelling.written for spelling in spellings]
-    reserved = sorted({name for spelling in spellings for name in spelling.looked_up} - set(written))
-    counts = Counter(written)
-    ambiguous = [
-        name.written for name in spellings if counts[name.written] > 1 or not name.preferred.isdisjoint(written)
+    texts = [names.text_name for names in input_names]
+    reserved_names = sorted({name for names in input_names for name in names.lookup_names} - set(texts))
+    counts = Counter(texts)
+    ambiguous_names = [
+        names.text_name
+        for names in input_names
+        if counts[names.text_name] > 1 or not names.preferred_names.isdisjoint(texts)
     ]
-    required = shown.get("required", [])
-    mistaken = [name.written for name in spellings if not (name.looked_up - {name.written}).isdisjoint(written)]
-    shown |= {"required": [*dict.fromkeys([*required, *mistaken])]} if mistaken else {}
-    shown |= {"reserved_names": reserved} if reserved else {}
-    return shown | ({"ambiguous_aliases": sorted(set(ambiguous))} if ambiguous else {})
+    required = json_schema.get("required", [])
+    mistakable_names = [
+        names.text_name for names in input_names if not (names.lookup_names - {names.text_name}).isdisjoint(texts)
+    ]
+    json_schema |= {"required": [*dict.fromkeys([*required, *mistakable_names])]} if mistakable_names else {}
+    json_schema |= {"reserved_names": reserved_names} if reserved_names else {}
+    return json_schema | ({"ambiguous_aliases": sorted(set(ambiguous_names))} if ambiguous_names else {})
 
 
-def _with_lengths(shown: JsonSchemaValue, lengths: Mapping[str, int], least: str, most: str) -> dict[str, int]:
+def _with_lengths(json_schema: JsonSchemaValue, lengths: Mapping[str, int], least: str, most: str) -> dict[str, int]:
     """Return the keywords of lengths, beside those that are there: both hold."""
     keywords = {}
     if "min_length" in lengths:
-        keywords[least] = max(lengths["min_length"], shown.get(least, 0))
+        keywords[least] = max(lengths["min_length"], json_schema.get(least, 0))
     if "max_length" in lengths:
-        keywords[most] = min(lengths["max_length"], shown.get(most, lengths["max_length"]))
+        keywords[most] = min(lengths["max_length"], json_schema.get(most, lengths["max_length"]))
     return keywords
 
 
@@ -444,8 +455,8 @@ def _listed_keys(schema: Any) -> JsonSchemaValue:
     values = [getattr(member, "value", member) for member in members]
     texts = [value if isinstance(value, str) else json.dumps(value, default=repr) for value in values]
     pairs = core_schema.dict_schema(schema)
-    shown = {"type": "string", "enum": texts}
-    return shown | _unreadable_values(texts, (json.dumps({text: None}) for text in texts), pairs)
+    json_schema = {"type": "string", "enum": texts}
+    return json_schema | _unreadable_values(texts, (json.dumps({text: None}) for text in texts), pairs)
 
 
 def _unreadable_values(values: list[Any], texts: Iterable[str], schema: Any) -> dict[str, list[Any]]:

@@ -1,7 +1,6 @@
 """Python types as output types: Pydantic describes them, and validates the answers."""
 
 import json
-import re
 import types
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
@@ -18,25 +17,26 @@ from structured.errors.values import shown
 from structured.json_schema.nullable import types_of
 from structured.json_schema.numbers.number_patterns import DECIMAL
 from structured.output_types.annotations import Annotation
-from structured.output_types.json_output import DEFAULT_LAYOUT, JsonLayout, JsonOutput
+from structured.output_types.json_output import DEFAULT_LAYOUT, DecimalNumber, JsonLayout, JsonOutput
 from structured.output_types.json_schema import check_document
-from structured.output_types.missing_values import Digits, Missing, MissingFieldsType, read_digits, with_missing_fields
+from structured.output_types.missing_values import Digits, MissingFieldsType, read_digits, with_missing_fields
 from structured.output_types.output_type import OutputType
-from structured.output_types.paths import Steps
+from structured.output_types.paths import FieldSelection, Steps
 from structured.output_types.pydantic_schema import CompleteJsonSchema
-from structured.output_types.schema_parts import flat, parts_at, reached
+from structured.output_types.schema_parts import DECIMAL_TEXT, flattened, parts_at, reachable_schemas
 
 T = TypeVar("T")
 
-_PLAIN = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:E[+-][0-9]+)?")
 
-
-def _exact(digits: str) -> Any:
+def _number_or_digits(digits: str) -> Any:
+    """Return the number of a decimal, with its digits if a double has others; a text if no double is equal to it."""
     number = json.loads(digits)
-    return number if Decimal(str(number)) == Decimal(digits) else str(digits)
+    if Decimal(str(number)) != Decimal(digits):
+        return str(digits)
+    return number if str(number) == digits or "E" in digits else DecimalNumber(digits)
 
 
-TYPES = "a BaseModel, a dataclass, a TypedDict, an Enum, a Literal, or a plain type such as list[int]"
+USUAL_TYPES = "a BaseModel, a dataclass, a TypedDict, an Enum, a Literal, or a plain type such as list[int]"
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,12 +56,12 @@ class PythonType(JsonOutput[T]):
         """Return the instance that an answer holds; decimals keep their digits. Raises Pydantic's ValidationError."""
         if self._has_decimals:  # of numbers, Pydantic would read the doubles
             with suppress(ValueError, RecursionError):
-                text = json.dumps(self._decimals(read_digits(text), str))
+                text = json.dumps(self._map_decimals(read_digits(text), str))
         return self.adapter.validate_json(text)
 
     def to_data(self, text: str) -> Any:
         """Return the JSON value of an answer; a decimal is a text where no double is equal to it."""
-        return self._decimals(read_digits(text), _exact) if self._has_decimals else super().to_data(text)
+        return self._map_decimals(read_digits(text), _number_or_digits) if self._has_decimals else super().to_data(text)
 
     def plain(self, value: Any) -> Any:
         """Return a value as plain JSON data."""
@@ -70,31 +70,33 @@ class PythonType(JsonOutput[T]):
     def dump(self, instance: T) -> Any:
         """Return an instance as plain JSON data; a decimal is a text where no double is equal to it."""
         data = self.adapter.dump_python(instance, mode="json", by_alias=True)
-        return self._decimals(data, _exact) if self._has_decimals else data
+        return self._map_decimals(data, _number_or_digits) if self._has_decimals else data
 
     @cached_property
     def _has_decimals(self) -> bool:
-        parts = (self.root, *reached(self.root))
+        parts = (self.root, *reachable_schemas(self.root))
         return any(isinstance(part.schema, Mapping) and DECIMAL in part.schema for part in parts)
 
-    def _decimals(self, data: Any, write: Callable[[str], Any], steps: Steps = ()) -> Any:
+    def _map_decimals(self, data: Any, convert: Callable[[str], Any], steps: Steps = ()) -> Any:
         """Return JSON data with what a function makes of the digits of its decimals, where they can be nothing else."""
         if isinstance(data, dict):
-            return {name: self._decimals(member, write, (*steps, name)) for name, member in data.items()}
+            return {name: self._map_decimals(member, convert, (*steps, name)) for name, member in data.items()}
         if isinstance(data, list):
-            return [self._decimals(item, write, (*steps, index)) for index, item in enumerate(data)]
-        if isinstance(data, str) and _PLAIN.fullmatch(data):
-            schemas = [part.schema for part in flat(parts_at(self.root, steps))]
-            others = [types_of(schema) for schema in schemas if DECIMAL not in schema]
-            unlike = {"integer", "number", "string"} if isinstance(data, Digits) else {"string"}
-            if len(others) < len(schemas) and unlike.isdisjoint(set().union(*others)):
-                return write(data)
+            return [self._map_decimals(item, convert, (*steps, index)) for index, item in enumerate(data)]
+        if isinstance(data, str) and DECIMAL_TEXT.fullmatch(data):
+            schemas = [part.schema for part in flattened(parts_at(self.root, steps))]
+            other_types = [types_of(schema) for schema in schemas if DECIMAL not in schema]
+            readable_types = {"integer", "number", "string"} if isinstance(data, Digits) else {"string"}
+            if len(other_types) < len(schemas) and readable_types.isdisjoint(set().union(*other_types)):
+                return convert(data)
         return json.loads(data) if isinstance(data, Digits) else data
 
-    def with_missing(self, missing: Missing) -> "MissingFieldsType[T]":
+    def with_missing(self, missing: FieldSelection) -> "MissingFieldsType[T]":
         """Return the type with a schema in which chosen fields may be null."""
         schema = with_missing_fields(self.root, missing)
-        return MissingFieldsType(self.name, schema, self.layout, removes_unsupported=self.removes_unsupported, of=self)
+        return MissingFieldsType(
+            self.name, schema, self.layout, removes_unsupported=self.removes_unsupported, base_type=self
+        )
 
 
 @deep
@@ -113,8 +115,8 @@ def python_type(output_type: Any, layout: JsonLayout = DEFAULT_LAYOUT) -> Python
     # Types run code of their own while Pydantic reads them, so anything may come out; it stays visible as the cause.
     except Exception as error:
         if not isinstance(output_type, type) and get_origin(output_type) is None and not callable(output_type):
-            raise SchemaError(f"{shown(output_type)} is a value, not a type", remedy=f"Pass {TYPES}.") from error
-        missing = _undefined(output_type, error)
+            raise SchemaError(f"{shown(output_type)} is a value, not a type", remedy=f"Pass {USUAL_TYPES}.") from error
+        missing = _undefined_names(output_type, error)
         if missing:
             raise SchemaError(
                 f"{name} names a type that is not defined: {missing}",
@@ -122,7 +124,7 @@ def python_type(output_type: Any, layout: JsonLayout = DEFAULT_LAYOUT) -> Python
             ) from error
         raise SchemaError(
             f"Pydantic cannot describe {name}: {_first_sentence(error)}",
-            remedy=f"Use {TYPES}, and define each type before it is used.",
+            remedy=f"Use {USUAL_TYPES}, and define each type before it is used.",
         ) from error
     check_document(schema, f"The JSON Schema of {name}")
     return PythonType(name, schema, layout, adapter=adapter, annotation=output_type)
@@ -171,16 +173,16 @@ def _refuse_other_kinds(value: object) -> None:
     raise SchemaError(f"{problem}, not a type", remedy=remedy)
 
 
-def _undefined(output_type: object, error: Exception) -> str:
+def _undefined_names(output_type: object, error: Exception) -> str:
     """Return the undefined names in a type that Pydantic reports; nothing for another error."""
     if isinstance(error, PydanticUndefinedAnnotation):
         return repr(error.name)
     if not isinstance(error, PydanticUserError) or error.code != "class-not-fully-defined":
         return ""
-    return ", ".join(map(repr, dict.fromkeys(_quoted(output_type)))) or "one in quotes"
+    return ", ".join(map(repr, dict.fromkeys(_quoted_names(output_type)))) or "one in quotes"
 
 
-def _quoted(annotation: object) -> Iterator[str]:
+def _quoted_names(annotation: object) -> Iterator[str]:
     """Yield the quoted names in an annotation, and in a model whose annotations cannot be resolved yet."""
     if isinstance(annotation, str | ForwardRef):
         yield annotation if isinstance(annotation, str) else annotation.__forward_arg__
@@ -191,7 +193,7 @@ def _quoted(annotation: object) -> Iterator[str]:
             yield error.name or "one in quotes"
     if get_origin(annotation) is not Literal:
         for argument in get_args(annotation):
-            yield from _quoted(argument)
+            yield from _quoted_names(argument)
 
 
 def _first_sentence(error: Exception) -> str:

@@ -29,9 +29,9 @@ DialectName = Literal["python", "rust", "ecma"]
 
 _DIALECTS = {"python": PYTHON, "rust": RUST, "ecma": ECMA}
 
-_UNDERSTOOD = re.IGNORECASE | re.MULTILINE | re.DOTALL | re.VERBOSE | re.ASCII | re.UNICODE | re.DEBUG
+_SUPPORTED_FLAGS = re.IGNORECASE | re.MULTILINE | re.DOTALL | re.VERBOSE | re.ASCII | re.UNICODE | re.DEBUG
 
-MAX_SHOWN = 60
+MAX_SHOWN_CHARACTERS = 60
 """Characters of an expression that its name has."""
 
 
@@ -113,29 +113,29 @@ class Regex(OutputType[T], Generic[T]):
             raise TypeError("convert takes the text and groups the groups in it. Give one of them.")
         if dialect != "python" and (flags or groups is not None):
             raise TypeError("flags and groups are for Python's dialect. Write flags into the pattern, as (?i).")
-        if flags & ~_UNDERSTOOD:
-            raise TypeError(f"flags has {re.RegexFlag(flags & ~_UNDERSTOOD)!r}, which is not for str.")
+        if flags & ~_SUPPORTED_FLAGS:
+            raise TypeError(f"flags has {re.RegexFlag(flags & ~_SUPPORTED_FLAGS)!r}, which is not for str.")
         self.source = pattern
         """The regular expression."""
         self.flags = re.RegexFlag(flags) & ~(re.UNICODE | re.DEBUG)
         self.dialect = dialect
         self.convert = convert
         self.groups = groups
-        read = Flags(
+        parsed_flags = Flags(
             *(bool(self.flags & flag) for flag in (re.IGNORECASE, re.MULTILINE, re.DOTALL, re.VERBOSE, re.ASCII))
         )
-        self.whole = whole_regex_to_pattern(pattern, _DIALECTS[dialect], read)
+        self.whole_pattern = whole_regex_to_pattern(pattern, _DIALECTS[dialect], parsed_flags)
         if groups is not None:
             _check_groups(groups, pattern, self.flags)
-        self.name = f"Regex({shortened(pattern, MAX_SHOWN)!r})"
-        self.validators = tuple([_name(function) for function in (convert, groups) if function is not None])
+        self.name = f"Regex({shortened(pattern, MAX_SHOWN_CHARACTERS)!r})"
+        self.validators = tuple([_name_of(function) for function in (convert, groups) if function is not None])
 
     def __repr__(self) -> str:
         arguments = [repr(self.source)]
         if self.convert is not None:
-            arguments.append(_name(self.convert))
+            arguments.append(_name_of(self.convert))
         if self.groups is not None:
-            arguments.append(f"groups={_name(self.groups)}")
+            arguments.append(f"groups={_name_of(self.groups)}")
         if self.flags:
             arguments.append(f"flags={self.flags!r}")
         if self.dialect != "python":
@@ -150,7 +150,7 @@ class Regex(OutputType[T], Generic[T]):
     @cached_property
     def pattern(self) -> Pattern:
         """The texts. Raises PatternError if there are none, or their automaton is too large."""
-        return matched_texts(self.whole, self.source)
+        return matched_texts(self.whole_pattern, self.source)
 
     @property
     def how_to_limit(self) -> str:
@@ -165,7 +165,7 @@ class Regex(OutputType[T], Generic[T]):
     def parse(self, text: str) -> T:
         """Return the value of a text. Raises ValueError if the expression does not match it, or it is rejected."""
         if not self._recogniser.accepts(text):
-            raise ValueError(f"{shortened(text, MAX_SHOWN)!r} is not matched by {self.name} as a whole")
+            raise ValueError(f"{shortened(text, MAX_SHOWN_CHARACTERS)!r} is not matched by {self.name} as a whole")
         value: Any = text
         if self.groups is not None:
             match = re.fullmatch(self.source, text, self.flags)
@@ -213,7 +213,7 @@ def _check_groups(groups: Callable[..., Any], pattern: str, flags: int) -> None:
     check_takes("groups", groups, names)
 
 
-def _name(function: Callable[..., Any]) -> str:
+def _name_of(function: Callable[..., Any]) -> str:
     return str(getattr(function, "__name__", repr(function)))
 
 
@@ -247,26 +247,26 @@ def to_regex(output_type: object, *, layout: JsonLayout | None = None) -> str:
     if isinstance(automaton, RegularAutomaton):
         if any(isinstance(node, Reference) for node in nodes_of(automaton.pattern)):
             raise SchemaError(
-                f"The parts of {resolved.name} refer to each other, and are not printed", remedy=_ONLY_THE_EXPRESSION
+                f"The parts of {resolved.name} refer to each other, and are not printed", remedy=_NOT_PRINTABLE_REMEDY
             )
-        return _printed(automaton.pattern, resolved.name, [])
+        return _print_expression(automaton.pattern, resolved.name, [])
     compilation = resolve_json(output_type, layout).compilation()
-    return _printed(compiled(compilation), resolved.name, compilation.recursive_references)
+    return _print_expression(compiled(compilation), resolved.name, compilation.recursive_references)
 
 
-def _printed(pattern: Pattern, name: str, references: Sequence[tuple[Reference, Location]]) -> str:
+def _print_expression(pattern: Pattern, type_name: str, references: Sequence[tuple[Reference, Location]]) -> str:
     """Return the text of a pattern, whose references lead to some locations. Raises SchemaError if it has none."""
     nodes = nodes_of(pattern)
     scans = [node for node in nodes if isinstance(node, AutomatonPattern)]
-    beside = [node for scan in scans for part in scan.included + scan.excluded for node in nodes_of(part)]
+    patterns_in_strings = [node for scan in scans for part in scan.included + scan.excluded for node in nodes_of(part)]
     names = sorted({node.name for node in nodes if isinstance(node, Reference)})
     if names:
-        raise _recursive(names, name, references)
+        raise _recursion_error(names, type_name, references)
     text, keyword = None, None
     problem = "The regular expression has more than {:,} pieces or {:,} characters".format(*MAX_PRINTED)
     if any(isinstance(node, Distinct) for node in nodes):
         problem, keyword = "That any number of items differ cannot be said by a regular expression", "uniqueItems"
-    elif any(isinstance(node, Lookbehind) for node in beside):
+    elif any(isinstance(node, Lookbehind) for node in patterns_in_strings):
         problem = "Lookbehind, as in (?<=…) and (?m)^, cannot be expressed inside JSON by a regular expression"
         keyword = "pattern"
     elif any(not (scan.included or scan.excluded) and scan.expression is None for scan in scans):
@@ -274,19 +274,21 @@ def _printed(pattern: Pattern, name: str, references: Sequence[tuple[Reference, 
     else:
         text = printed(pattern)
     if text is None:
-        raise SchemaError(problem, keyword=keyword, remedy=_ONLY_THE_EXPRESSION)
+        raise SchemaError(problem, keyword=keyword, remedy=_NOT_PRINTABLE_REMEDY)
     return text
 
 
-def _recursive(names: Sequence[str], name: str, references: Sequence[tuple[Reference, Location]]) -> SchemaError:
+def _recursion_error(
+    names: Sequence[str], type_name: str, references: Sequence[tuple[Reference, Location]]
+) -> SchemaError:
     """Return the error of a pattern in which some names refer to what is around them."""
     location = next((location for reference, location in references if reference.name in names), None)
-    recursive = f"The pattern of {name}" if location is None else str([name, *location.keys][-1])
-    problem = f"{recursive} contains itself, and no regular expression can"
+    subject = f"The pattern of {type_name}" if location is None else str([type_name, *location.keys][-1])
+    problem = f"{subject} contains itself, and no regular expression can"
     if location is None and ANY_VALUE in names:
         problem = "A value of any type may hold others, to any depth, which no regular expression can say"
     pointer = "" if location is None else location.pointer
-    return SchemaError(problem, schema_path=pointer, remedy=_ONLY_THE_EXPRESSION)
+    return SchemaError(problem, schema_path=pointer, remedy=_NOT_PRINTABLE_REMEDY)
 
 
-_ONLY_THE_EXPRESSION = "Extract it as it is: only the regular expression is missing, and nothing else needs it."
+_NOT_PRINTABLE_REMEDY = "Extract it as it is: only the regular expression is missing, and nothing else needs it."

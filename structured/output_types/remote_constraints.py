@@ -26,7 +26,7 @@ from structured.output_types.json_schema import JsonSchemaType
 from structured.output_types.missing_values import MissingFieldsType
 from structured.output_types.output_type import OutputType
 from structured.output_types.regex import Regex
-from structured.output_types.schema_parts import replaced
+from structured.output_types.schema_parts import with_schema_at
 from structured.regex import Pattern, Reference, nodes_of, printed
 from structured.regex.character_classes import ECMA, PYTHON, RUST
 from structured.regex.regex_parser import whole_regex_to_pattern
@@ -54,7 +54,7 @@ class RegexConstraint:
     kind: ClassVar[str] = "a regular expression"
     pattern: Pattern
     """The expression, without lookaround."""
-    common: str | None
+    shared_source: str | None
     """The expression as written, if it means the same to Python, Rust and JavaScript."""
 
     @property
@@ -63,8 +63,8 @@ class RegexConstraint:
 
         What dialects read differently, such as `\d`, is written out: as a class of all the characters that it means.
         """
-        if self.common is not None:
-            return self.common
+        if self.shared_source is not None:
+            return self.shared_source
         text = None if any(isinstance(node, Reference) for node in nodes_of(self.pattern)) else printed(self.pattern)
         if text is None or len(text) > 8_000 or "\\U" in text:
             raise SchemaError(
@@ -105,7 +105,7 @@ class DescribedConstraint:
 
 Constraint: TypeAlias = JsonConstraint | RegexConstraint | ChoiceConstraint | GrammarConstraint | DescribedConstraint
 
-_STANDARD = frozenset(
+_STANDARD_KEYWORDS = frozenset(
     {
         *("$defs", "$ref", "additionalProperties", "allOf", "anyOf", "const", "contains", "description", "enum"),
         *("exclusiveMaximum", "exclusiveMinimum", "format", "items", "maxItems", "maxLength", "maxProperties"),
@@ -116,7 +116,7 @@ _STANDARD = frozenset(
 """The keywords of the specification that types have, without `default`, and without `uniqueItems`: a set may be
 written with repetitions."""
 
-_ASSERTION = re.compile(r"\(\?(?:=|!|<=|<!|>)|[*+?}]\+")
+_LOOKAROUND = re.compile(r"\(\?(?:=|!|<=|<!|>)|[*+?}]\+")
 """Lookaround, atomic groups and possessive quantifiers of Python."""
 
 _FORMATS = {"date", "date-time", "duration", "email", "hostname", "ipv4", "ipv6", "time", "uri", "uuid"}
@@ -128,38 +128,42 @@ def standard_schema(schema: Schema, optional: OptionalProperties) -> Schema:
     Objects are closed, as the library closes them. Where optional fields are "written", all fields are required, unless
     an object would have to contain itself.
     """
-    sent: Schema = _standard(schema, is_all_required=optional == "written")
-    if optional != "written" or "$defs" not in sent:
-        return sent
+    standard: Schema = _standardised(schema, is_all_required=optional == "written")
+    if optional != "written" or "$defs" not in standard:
+        return standard
     try:
-        compiled(Compilation(sent, read_whitespace("compact"), Reading.SPECIFICATION, "schema"))
+        compiled(Compilation(standard, read_whitespace("compact"), Reading.SPECIFICATION, "schema"))
     except UnsatisfiableError:
-        return _standard(schema, is_all_required=False)  # type: ignore[no-any-return]
+        return _standardised(schema, is_all_required=False)  # type: ignore[no-any-return]
     except SchemaError:  # what this library refuses, a server may enforce
         pass
-    return sent
+    return standard
 
 
 @deep
-def _standard(schema: Any, *, is_all_required: bool) -> Any:
+def _standardised(schema: Any, *, is_all_required: bool) -> Any:
     if not isinstance(schema, Mapping):
         return schema
-    for keys, inside in subschemas(schema, max(SchemaDraft)):
-        schema = replaced(schema, keys, _standard(inside, is_all_required=is_all_required))
-    sent = {keyword: value for keyword, value in schema.items() if keyword in _STANDARD}
-    if sent.get("format", "date") not in _FORMATS:
-        del sent["format"]
-    if schema.get("regex_engine") == "python-re" and _ASSERTION.search(str(schema.get("pattern"))):
-        del sent["pattern"]  # no server has lookaround
-    if isinstance(sent.get("propertyNames"), Mapping) and sent["propertyNames"].get("type") != "string":
-        del sent["propertyNames"]  # of other types are the keys that spell them, which the specification does not have
-    if "discriminator" in schema and "oneOf" in sent:  # its branches exclude each other by the value that tells them
-        sent["anyOf"] = sent.pop("oneOf")
-    if "properties" in sent and "allOf" not in sent:
-        sent.setdefault("additionalProperties", False)
+    for keys, inner in subschemas(schema, max(SchemaDraft)):
+        schema = with_schema_at(schema, keys, _standardised(inner, is_all_required=is_all_required))
+    standard = {keyword: value for keyword, value in schema.items() if keyword in _STANDARD_KEYWORDS}
+    if standard.get("format", "date") not in _FORMATS:
+        del standard["format"]
+    if schema.get("regex_engine") == "python-re" and _LOOKAROUND.search(str(schema.get("pattern"))):
+        del standard["pattern"]  # no server has lookaround
+    if isinstance(standard.get("propertyNames"), Mapping) and standard["propertyNames"].get("type") != "string":
+        del standard[
+            "propertyNames"
+        ]  # of other types are the keys that spell them, which the specification does not have
+    if (
+        "discriminator" in schema and "oneOf" in standard
+    ):  # its branches exclude each other by the value that tells them
+        standard["anyOf"] = standard.pop("oneOf")
+    if "properties" in standard and "allOf" not in standard:
+        standard.setdefault("additionalProperties", False)
         if is_all_required:
-            sent["required"] = list(sent["properties"])
-    return sent
+            standard["required"] = list(standard["properties"])
+    return standard
 
 
 def constraint_of(output_type: OutputType[Any]) -> Constraint:
@@ -167,18 +171,18 @@ def constraint_of(output_type: OutputType[Any]) -> Constraint:
     refuse_grounding(output_type)
     match output_type:
         case JsonSchemaType():
-            return _of_json_schema(output_type)
-        case MissingFieldsType(of=JsonSchemaType() as schema_type):
-            return _of_json_schema(replace(schema_type, schema=output_type.schema))
+            return _json_schema_constraint(output_type)
+        case MissingFieldsType(base_type=JsonSchemaType() as schema_type):
+            return _json_schema_constraint(replace(schema_type, schema=output_type.schema))
         case JsonOutput():
             schema = output_type.schema if isinstance(output_type.schema, dict) else {}
             return JsonConstraint(standard_schema(schema, output_type.layout.optional_properties), output_type.name)
         case Regex():
-            return RegexConstraint(output_type.pattern, _common(output_type))
+            return RegexConstraint(output_type.pattern, _shared_source(output_type))
         case Choice():
             return ChoiceConstraint(tuple(output_type.options))
         case Grammar():
-            return _of_grammar(output_type)
+            return _grammar_constraint(output_type)
     raise SchemaError(
         f"{output_type.name} cannot be said to a server: it is no JSON, Regex, Choice or Grammar",
         remedy="Ask for one of these, or use a model that runs here.",
@@ -194,7 +198,7 @@ def refuse_grounding(output_type: OutputType[Any]) -> None:
         )
 
 
-def _of_json_schema(output_type: JsonSchemaType) -> JsonConstraint:
+def _json_schema_constraint(output_type: JsonSchemaType) -> JsonConstraint:
     """Return a JSON Schema as its author wrote it."""
     if output_type.source.documents:
         raise SchemaError(
@@ -210,26 +214,26 @@ def _of_json_schema(output_type: JsonSchemaType) -> JsonConstraint:
     return JsonConstraint(schema if isinstance(schema, dict) else {}, output_type.name)
 
 
-def _common(output_type: Regex[Any]) -> str | None:
+def _shared_source(output_type: Regex[Any]) -> str | None:
     """Return an expression as it is written if it means the same in every dialect."""
-    read = output_type.whole
-    if output_type.flags or any(isinstance(node, Anchor | Lookahead | Lookbehind) for node in nodes_of(read)):
+    pattern = output_type.whole_pattern
+    if output_type.flags or any(isinstance(node, Anchor | Lookahead | Lookbehind) for node in nodes_of(pattern)):
         return None
     try:
-        others = [whole_regex_to_pattern(output_type.source, dialect) for dialect in (PYTHON, RUST, ECMA)]
+        patterns = [whole_regex_to_pattern(output_type.source, dialect) for dialect in (PYTHON, RUST, ECMA)]
     except PatternError:
         return None
-    return output_type.source if all(other == read for other in others) else None
+    return output_type.source if all(other_pattern == pattern for other_pattern in patterns) else None
 
 
-def _of_grammar(output_type: Grammar[Any]) -> GrammarConstraint:
+def _grammar_constraint(output_type: Grammar[Any]) -> GrammarConstraint:
     language, root = ("GBNF", "root") if is_gbnf(output_type) else ("Lark", "start")
     if output_type.start != root:
         raise SchemaError(
             f"{output_type.name} starts with the rule {output_type.start!r}, and servers start with {root!r}",
             remedy=f"Call it {root!r}.",
         )
-    if output_type.reads_more:
+    if output_type.has_external_inputs:
         raise SchemaError(
             f"{output_type.name} has an indenter or imports of its own, which no server has",
             remedy="Write the grammar as one text without an indenter.",
@@ -237,7 +241,7 @@ def _of_grammar(output_type: Grammar[Any]) -> GrammarConstraint:
     return GrammarConstraint(output_type.grammar, language)  # type: ignore[arg-type]
 
 
-READ_STRICTLY = (Choice, Grammar, JsonSchemaType, Regex)
+STRICTLY_PARSED_TYPES = (Choice, Grammar, JsonSchemaType, Regex)
 """Types whose `parse` takes no other answers than their automata do."""
 
 
@@ -246,14 +250,14 @@ class AnswerCheck:
 
     Parameters:
         output_type: The type.
-        left_to_parse: The kinds of types whose `parse` is to say it alone.
+        parse_only_types: The kinds of types whose `parse` is to say it alone.
     """
 
     def __init__(
-        self, output_type: OutputType[Any], left_to_parse: tuple[type[OutputType[Any]], ...] = READ_STRICTLY
+        self, output_type: OutputType[Any], parse_only_types: tuple[type[OutputType[Any]], ...] = STRICTLY_PARSED_TYPES
     ) -> None:
         self.output_type = output_type
-        self.left_to_parse = left_to_parse
+        self.parse_only_types = parse_only_types
         self._recogniser = Recogniser(self._automaton)
 
     def _automaton(self) -> Automaton:
@@ -271,23 +275,23 @@ class AnswerCheck:
     def fault(self, text: str) -> str | None:
         """Return why a text is no answer; None if it may be one."""
         output_type = self.output_type
-        if isinstance(output_type, self.left_to_parse):
+        if isinstance(output_type, self.parse_only_types):
             return None
         if not isinstance(output_type, JsonOutput):
             return None if self._recogniser.accepts(text) else f"It is no text of {output_type.name}."
         try:
-            written = _compact(text)
+            compact = _to_compact_json(text)
         except (ValueError, RecursionError) as error:
             return f"It is no JSON: {error}."
-        is_accepted = self._recogniser.accepts(written) or self._recogniser.accepts(text)  # `12.5e99` is `1.25e+100`
+        is_accepted = self._recogniser.accepts(compact) or self._recogniser.accepts(text)  # `12.5e99` is `1.25e+100`
         return None if is_accepted else f"It is no JSON of the type {output_type.name}."
 
 
-def _compact(text: str) -> str:
+def _to_compact_json(text: str) -> str:
     """Return a JSON text with each character and number in one spelling. Raises ValueError if it is none."""
     data = with_room(json.loads, text, parse_constant=_refuse_constant)
-    written: str = with_room(json.dumps, data, ensure_ascii=False, separators=(",", ":"))
-    return written
+    compact: str = with_room(json.dumps, data, ensure_ascii=False, separators=(",", ":"))
+    return compact
 
 
 def _refuse_constant(name: str) -> Any:

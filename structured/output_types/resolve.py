@@ -7,29 +7,29 @@ from typing import Annotated, Any, get_args, get_origin
 from structured.errors import SchemaError
 from structured.output_types.call_types import call_type
 from structured.output_types.functions import is_function
-from structured.output_types.grounded_values import Ground
 from structured.output_types.json_output import DEFAULT_LAYOUT, JsonLayout, JsonOutput
 from structured.output_types.json_schema import JsonSchema, JsonSchemaType
-from structured.output_types.missing_values import Missing
 from structured.output_types.output_type import OutputType
+from structured.output_types.paths import FieldSelection
 from structured.output_types.python_type import PythonType, python_type
 
 
 def resolve_type(
     output_type: object,
-    missing: Missing | None = None,
+    allow_missing: FieldSelection | None = None,
     layout: JsonLayout | None = None,
     *,
-    grounded: Ground | None = None,
+    grounded: FieldSelection | None = None,
 ) -> OutputType[Any]:
     """Return the output type that a caller means; the same object every time, if what is passed has a hash.
 
     An `OutputType` is returned as it is, but for the options of JSON; without a `layout`, it keeps its own. A function
-    means a call of it. With `missing`, fields may be missing; what is `grounded` has to be stated by the document.
+    means a call of it. The fields of `allow_missing` may be missing;
+    the document has to state those of `grounded`.
     """
-    output_type = _annotated(output_type)
-    missing, grounded = (None if paths is False else paths for paths in (missing, grounded))
-    has_options = missing is not None or layout is not None or grounded is not None
+    output_type = _type_in_metadata(output_type)
+    allow_missing, grounded = (None if paths is False else paths for paths in (allow_missing, grounded))
+    has_options = allow_missing is not None or layout is not None or grounded is not None
     if isinstance(output_type, OutputType) and not (has_options and isinstance(output_type, JsonOutput)):
         if has_options:
             raise SchemaError(
@@ -38,7 +38,7 @@ def resolve_type(
                 remedy="Leave them out.",
             )
         return output_type
-    options = (_hashable(missing), layout, _hashable(grounded))
+    options = (_hashable(allow_missing), layout, _hashable(grounded))
     try:
         hash(output_type)
     except Exception:  # noqa: BLE001  the value's own code may raise anything
@@ -46,21 +46,24 @@ def resolve_type(
     return _resolve_once(output_type, *options)
 
 
-def _hashable(paths: Missing | Ground | None) -> Any:
+def _hashable(paths: FieldSelection | None) -> Any:
     """Return paths as a tuple, and anything else as it is."""
     return paths if paths is None or isinstance(paths, bool | str) else tuple(paths)
 
 
 def _resolve(
-    output_type: object, missing: Missing | None, layout: JsonLayout | None, grounded: Ground | None
+    output_type: object,
+    allow_missing: FieldSelection | None,
+    layout: JsonLayout | None,
+    grounded: FieldSelection | None,
 ) -> OutputType[Any]:
     resolved = _read_type(output_type, layout)
     if grounded is not None:
-        resolved = resolved.with_support() if grounded is True else resolved.with_grounding(grounded)
-    if missing is None:
+        resolved = resolved.with_everything_grounded() if grounded is True else resolved.with_grounding(grounded)
+    if allow_missing is None:
         return resolved
     if isinstance(resolved, PythonType) or type(resolved) is JsonSchemaType:
-        return resolved.with_missing(missing)
+        return resolved.with_missing(allow_missing)
     raise SchemaError(
         f"{resolved.name} is a call of a tool, which leaves out optional arguments that the text does not state",
         remedy="Leave out allow_missing.",
@@ -93,7 +96,7 @@ def _read_type(output_type: Any, layout: JsonLayout | None = None) -> JsonOutput
     return python_type(output_type, layout or DEFAULT_LAYOUT)
 
 
-def _annotated(output_type: Any) -> Any:
+def _type_in_metadata(output_type: Any) -> Any:
     """Return the `OutputType` of `Annotated[int, ...]`, or the `JsonSchema` of `Annotated[Any, ...]`; else what it is.
 
     What is annotated is the type of the values, which is for type checkers.

@@ -26,7 +26,7 @@ from functools import lru_cache
 from itertools import product
 from typing import TypeVar
 
-from structured.output_types.stated_numbers import CARDINALS, Span, Statement, merged
+from structured.output_types.stated_numbers import CARDINALS, Span, Statement, merged_statements
 
 T = TypeVar("T")
 
@@ -70,8 +70,8 @@ _DAY_AND_YEAR_AFTER_MONTH = re.compile(
     re.IGNORECASE,
 )
 _DAY_AFTER_MONTH = re.compile(rf"\.?{_GAP}(?P<day>\d{{1,2}})(?!\d)")
-_SAME = frozenset((separator, separator) for separator in "-/.")
-_NO_COUNT = re.compile(
+_SEPARATOR_PAIRS = frozenset((separator, separator) for separator in "-/.")
+_NOT_A_COUNT = re.compile(
     r"\s?(?:\Z|[.,;:!?)\]}|\"'’”»]|\()|\s*[\r\n\t](?!\s?(?-i:[a-z]))|[^\S\r\n]{2}|\s[-–—]\s|\s?[€$£¥]\s?\d|\s(?=\d)(?!\d{3}(?!\d|[.,]\d))"
     r"|\s(?:at|to|until|till?|through|and|by|from|with|is|was|will|we|he|she|they|the|when"
     r"|um|bis|und|ist|war|à|au|et|a|y|e|om|tot|en)\b",
@@ -94,11 +94,11 @@ _ZONE = re.compile(
     r"|\s?(?:Z|UTC|GMT)\b",
     re.IGNORECASE,
 )
-_HALF = r"(?P<half>[ap])(?:\.\s?m\.|\.?m\b)"
+_AM_OR_PM = r"(?P<half>[ap])(?:\.\s?m\.|\.?m\b)"
 _CLOCK = re.compile(
     r"(?<![\d:])(?<!\d[.,])(?:(?<=\dT)(?P<iso>))?(?P<hour>\d{1,2})(?:"
-    rf":(?P<minute>\d{{2}})(?::(?P<second>\d{{2}})(?:[.,](?P<fraction>\d{{1,6}})(?!\d))?)?(?![\d:])(?:\s?{_HALF})?"
-    rf"|(?:\.(?P<minute_of_half>\d{{2}}))?\s?{_HALF.replace('<half>', '<half_of_hour>')}"
+    rf":(?P<minute>\d{{2}})(?::(?P<second>\d{{2}})(?:[.,](?P<fraction>\d{{1,6}})(?!\d))?)?(?![\d:])(?:\s?{_AM_OR_PM})?"
+    rf"|(?:\.(?P<minute_of_half>\d{{2}}))?\s?{_AM_OR_PM.replace('<half>', '<half_of_hour>')}"
     r"|\.(?P<minute_of_hour>\d{2})\s?(?:uhr|hrs?|h)\b"
     r"|\s?h\s?(?P<minute_after_hour>\d{2})(?!\d)"
     r"|(?P<minute_of_day>\d{2})\s?(?:hrs?|h|hours)\b"
@@ -111,7 +111,7 @@ _SPOKEN = re.compile(
     rf"|(?P<sharp>{'|'.join(_HOURS)})\so['’]clock)\b",
     re.IGNORECASE,
 )
-_SPOKEN_FIRST = {"noon", "midday", "midnight", "half", "quarter", *_HOURS}
+_FIRST_SPOKEN_WORDS = {"noon", "midday", "midnight", "half", "quarter", *_HOURS}
 
 
 @lru_cache(maxsize=8)
@@ -120,13 +120,13 @@ def stated_dates(document: str) -> tuple[Statement[date], ...]:
 
     `3/4/24` has a reading for each order of its parts in each century.
     """
-    return _statements(_dates(document))
+    return _statements_of(_dates(document))
 
 
 @lru_cache(maxsize=8)
 def stated_times(document: str) -> tuple[Statement[time], ...]:
     """Return every time of day that a document states; one with an offset states the time without it, too."""
-    return _statements(_times(document))
+    return _statements_of(_times(document))
 
 
 @lru_cache(maxsize=8)
@@ -135,36 +135,36 @@ def stated_datetimes(document: str) -> tuple[Statement[datetime], ...]:
 
     A time between two dates belongs to either; the span covers both and the text between them.
     """
-    return _statements(_datetimes(stated_dates(document), stated_times(document)))
+    return _statements_of(_datetimes(stated_dates(document), stated_times(document)))
 
 
-def _statements(stated: Iterable[tuple[Span, Iterable[T]]]) -> tuple[Statement[T], ...]:
-    return merged((span, (*dict.fromkeys(values),)) for span, values in stated)
+def _statements_of(stated: Iterable[tuple[Span, Iterable[T]]]) -> tuple[Statement[T], ...]:
+    return merged_statements((span, (*dict.fromkeys(values),)) for span, values in stated)
 
 
 def _dates(document: str) -> Iterator[tuple[Span, list[date]]]:
-    beside = _BesideMonths(document)
+    context = _MonthContext(document)
     for word in _WORD.finditer(document):
         if number := _MONTH_NUMBERS.get(word[0].lower()):
-            yield from beside.dates(word.span(), number)
+            yield from context.dates(word.span(), number)
     for match in _YEAR_FIRST.finditer(document):
         month, day = match["month"] or match["month_in_han"], match["day"] or match["day_in_han"]
-        if basic := match["basic"]:
-            month, day = basic[:2], basic[2:]
-        if month and (not basic or 1800 <= int(match["year"]) < 2200):
-            yield match.span(), _valid([(match["year"], month, day)])
+        if month_and_day := match["basic"]:
+            month, day = month_and_day[:2], month_and_day[2:]
+        if month and (not month_and_day or 1800 <= int(match["year"]) < 2200):
+            yield match.span(), _calendar_dates([(match["year"], month, day)])
     for match in _DIGITS.finditer(document):
-        first, separator, second, year, short = match.groups()
-        day_first = _valid([(full_year, second, first) for full_year in _years(year, short)])
-        month_first = _valid([(full_year, first, second) for full_year in _years(year, short)])
+        first, separator, second, year, two_digits = match.groups()
+        day_first = _calendar_dates([(full_year, second, first) for full_year in _years(year, two_digits)])
+        month_first = _calendar_dates([(full_year, first, second) for full_year in _years(year, two_digits)])
         if separator == ".":  # nobody who writes points writes the month first, unless it is too large to be one
             yield match.span(), day_first or month_first
         else:
-            year_first = [(year, second, short) for year in _years(None, first)] if short else []
-            yield match.span(), [*day_first, *month_first, *_valid(year_first)]
+            year_first = [(year, second, two_digits) for year in _years(None, first)] if two_digits else []
+            yield match.span(), [*day_first, *month_first, *_calendar_dates(year_first)]
 
 
-class _BesideMonths:
+class _MonthContext:
     """The days and years of a document before words, and before other days, by where these begin."""
 
     def __init__(self, document: str) -> None:
@@ -181,37 +181,37 @@ class _BesideMonths:
             yield from self._day_first(day, start, end, month)
         yield from self._month_first(start, end, month)
         if (year := self._years.get(start)) and (after := _DAY_AFTER_MONTH.match(self._document, end)):
-            yield (year.start(), after.end()), _valid([(year["year"], month, after["day"])])
+            yield (year.start(), after.end()), _calendar_dates([(year["year"], month, after["day"])])
 
     def _day_first(self, day: re.Match[str], start: int, end: int, month: int) -> Iterator[tuple[Span, list[date]]]:
         year = _YEAR_AFTER_MONTH.match(self._document, end)
         separators = self._document[start - 1], self._document[end : end + 1]
-        if not year or not (separators in _SAME or self._is_year(year)):
+        if not year or not (separators in _SEPARATOR_PAIRS or self._is_year(year)):
             return
         years = _years(year["year"], year["short"])
-        dates = _valid([(year, month, day["day"]) for year in years])
+        dates = _calendar_dates([(year, month, day["day"]) for year in years])
         yield (day.start(), year.end()), dates
-        first = self._earlier_days.get(day.start())
-        while first and (month := _month(first["month"], month)):
-            others = _valid([(year, month, first["day"]) for year in years])
+        earlier_day = self._earlier_days.get(day.start())
+        while earlier_day and (month := _month(earlier_day["month"], month)):
+            others = _calendar_dates([(year, month, earlier_day["day"]) for year in years])
             dates = [day for day, later in zip(others, dates, strict=False) if day < later]
-            yield (first.start(), year.end()), dates
-            first = self._earlier_days.get(first.start())
+            yield (earlier_day.start(), year.end()), dates
+            earlier_day = self._earlier_days.get(earlier_day.start())
 
     def _month_first(self, start: int, end: int, month: int) -> Iterator[tuple[Span, list[date]]]:
-        both = _DAY_AND_YEAR_AFTER_MONTH.match(self._document, end)
-        if not both or not self._is_year(both):
+        tail = _DAY_AND_YEAR_AFTER_MONTH.match(self._document, end)
+        if not tail or not self._is_year(tail):
             return
-        years = _years(both["year"], both["short"])
-        dates = _valid([(year, _month(both["other_month"], month), both["day"]) for year in years])
-        others = _valid([(year, month, both["first"]) for year in years]) if both["first"] else []
-        yield (start, both.end()), [day for day, later in zip(others, dates, strict=False) if day < later]
-        if not both["other_month"]:
-            yield (start, both.end()), dates
+        years = _years(tail["year"], tail["short"])
+        dates = _calendar_dates([(year, _month(tail["other_month"], month), tail["day"]) for year in years])
+        others = _calendar_dates([(year, month, tail["first"]) for year in years]) if tail["first"] else []
+        yield (start, tail.end()), [day for day, later in zip(others, dates, strict=False) if day < later]
+        if not tail["other_month"]:
+            yield (start, tail.end()), dates
 
     def _is_year(self, match: re.Match[str]) -> bool:
         """Tell whether two digits are a year, and no count: `14 March 24.`, and not `14 March, 24 boxes`."""
-        return not match["short"] or bool(match["apostrophe"] or _NO_COUNT.match(self._document, match.end()))
+        return not match["short"] or bool(match["apostrophe"] or _NOT_A_COUNT.match(self._document, match.end()))
 
 
 def _month(name: str | None, other: int) -> int:
@@ -219,12 +219,12 @@ def _month(name: str | None, other: int) -> int:
     return _MONTH_NUMBERS.get(name.strip().rstrip(".").lower(), 0) if name else other
 
 
-def _years(year: str | None, short: str) -> list[int]:
+def _years(year: str | None, two_digits: str) -> list[int]:
     """Return the years that are written with four digits or two: `"24"` → 2024 and 1924."""
-    return [int(year)] if year else [2000 + int(short), 1900 + int(short)]
+    return [int(year)] if year else [2000 + int(two_digits), 1900 + int(two_digits)]
 
 
-def _valid(parts: Iterable[tuple[int | str, int | str, int | str]]) -> list[date]:
+def _calendar_dates(parts: Iterable[tuple[int | str, int | str, int | str]]) -> list[date]:
     """Return the dates that years, months and days are, without those that the calendar does not have."""
     dates = []
     for year, month, day in parts:
@@ -234,14 +234,16 @@ def _valid(parts: Iterable[tuple[int | str, int | str, int | str]]) -> list[date
 
 
 def _times(document: str) -> Iterator[tuple[Span, list[time]]]:
-    end = 0
+    end_of_last = 0
     for match in _CLOCK.finditer(document):
-        if match.start() < end:
+        if match.start() < end_of_last:
             continue
         parts = {name: text for name, text in match.groupdict().items() if text}
         hour, minute = int(parts["hour"]), int(next((parts[name] for name in parts if name.startswith("minute")), 0))
-        half = parts.get("half") or parts.get("half_of_hour")
-        hours = [hour % 12 + 12 * (half in "pP")] if half and 1 <= hour <= 12 else [hour] if not half else []
+        meridiem = parts.get("half") or parts.get("half_of_hour")
+        hours = [] if meridiem else [hour]
+        if meridiem and 1 <= hour <= 12:
+            hours = [hour % 12 + 12 * (meridiem in "pP")]
         if parts.get("sharp") and hour <= 12:
             hours = [hour % 12, hour % 12 + 12]
         fraction = parts.get("fraction", "").ljust(6, "0")
@@ -253,9 +255,9 @@ def _times(document: str) -> Iterator[tuple[Span, list[time]]]:
             if zone and offset:
                 yield (match.start(), zone.end()), [clock.replace(tzinfo=offset) for clock in clocks]
                 is_offset = zone["is_utc"] or zone["sign"] == "+" or match["second"] or match["iso"] is not None
-                end = zone.end() if is_offset else match.end()  # of `09:00-12:00`
+                end_of_last = zone.end() if is_offset else match.end()  # of `09:00-12:00`
     for word in _WORD.finditer(document):
-        if word[0].lower() in _SPOKEN_FIRST and (spoken := _SPOKEN.match(document, word.start())):
+        if word[0].lower() in _FIRST_SPOKEN_WORDS and (spoken := _SPOKEN.match(document, word.start())):
             yield spoken.span(), _spoken(spoken)
 
 
@@ -266,7 +268,7 @@ def _spoken(match: re.Match[str]) -> list[time]:
     hour = int(match["digits"]) if match["digits"] else _HOURS[(match["hour"] or match["sharp"]).lower()]
     part = (match["part"] or "").lower()
     minutes = 60 * hour + (30 if "half" in part else -15 if "to" in part else 15 if part else 0)
-    return [time(*divmod(minutes % 720 + half, 60)) for half in (0, 720)] if 1 <= hour <= 12 else []
+    return [time(*divmod(minutes % 720 + offset, 60)) for offset in (0, 720)] if 1 <= hour <= 12 else []
 
 
 def _offset(zone: re.Match[str]) -> timezone | None:
@@ -285,12 +287,12 @@ def _datetimes(
     for clock in times:
         start, end = clock.span
         before, after = bisect_right(ends, start), bisect_left(starts, end)
-        beside = [
+        neighbours = [
             statement
             for statement in by_end[max(0, before - 2) : before]
             if statement.span[1] == ends[before - 1] >= start - MAX_GAP
         ]
-        beside += [day for day in dates[after : after + 2] if day.span[0] == starts[after] <= end + MAX_GAP]
-        for day in beside:
+        neighbours += [day for day in dates[after : after + 2] if day.span[0] == starts[after] <= end + MAX_GAP]
+        for day in neighbours:
             span = min(start, day.span[0]), max(end, day.span[1])
-            yield span, [datetime.combine(*both) for both in product(day.readings, clock.readings)]
+            yield span, [datetime.combine(*date_and_time) for date_and_time in product(day.values, clock.values)]

@@ -38,27 +38,27 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Statement(Generic[T]):
-    """A span of a document that states a value, and its readings.
+    """A span of a document that states a value, and the values that it may mean.
 
-    `1.250` has the readings 1.25 and 1250. More characters are a statement of their own: of `12 %`, `12` states 12, and
+    `1.250` may mean 1.25 or 1250. More characters are a statement of their own: of `12 %`, `12` states 12, and
     `12 %` states 0.12.
 
     Attributes:
         span: Start and end, in characters of the document as given.
-        readings: The values, all different, the usual one first; never empty.
+        values: The values that it may mean, all different, the usual one first; never empty.
     """
 
     span: Span
-    readings: tuple[T, ...]
+    values: tuple[T, ...]
 
 
-def merged(stated: Iterable[tuple[Span, tuple[T, ...]]]) -> tuple[Statement[T], ...]:
+def merged_statements(stated: Iterable[tuple[Span, tuple[T, ...]]]) -> tuple[Statement[T], ...]:
     """Return statements in the order of their spans: those of one span are joined, those without a reading left out."""
-    readings: dict[Span, tuple[T, ...]] = {}
-    for span, values in stated:
-        known = readings.get(span)
-        readings[span] = values if known is None else (*dict.fromkeys((*known, *values)),)
-    return tuple([Statement(span, values) for span, values in sorted(readings.items()) if values])
+    values_by_span: dict[Span, tuple[T, ...]] = {}
+    for span, span_values in stated:
+        known_values = values_by_span.get(span)
+        values_by_span[span] = span_values if known_values is None else (*dict.fromkeys((*known_values, *span_values)),)
+    return tuple([Statement(span, span_values) for span, span_values in sorted(values_by_span.items()) if span_values])
 
 
 MAX_DIGITS = 100
@@ -70,7 +70,7 @@ _VULGAR = "¼-¾⅐-⅞"
 _DIGITS = re.compile(r"\d+")
 _WORD = re.compile(r"(?<![^\W_])[a-zA-Z]+(?![^\W_])")
 _SEPARATOR = r"(?:[.,'’．٫٬]|(?<=[０-９])，(?=[０-９]))"
-_PLAIN = re.compile(rf"\d+(?:{_SEPARATOR}\d+)*")
+_DIGITS_WITH_SEPARATORS = re.compile(rf"\d+(?:{_SEPARATOR}\d+)*")
 _SPACED = re.compile(rf"(?<!\d)(?<!\d[.,'’])\d{{1,3}}({_SPACE})\d{{3}}(?:\1\d{{3}})*(?:[.,]\d+)?(?!\d)")
 _POINT_FIRST = re.compile(r"(?<![\d.])\.\d+")
 _FRACTION = re.compile(
@@ -92,13 +92,13 @@ _SIGN = re.compile(
 """Signs of a negative number: a dash that is not between two numbers, a word, an opening bracket."""
 
 _CLOSING = re.compile(rf"(?:{_SPACE}?{_CURRENCY})?\)")
-_AFTER = re.compile(
+_UNIT_AFTER = re.compile(
     r"\s?(?:(?P<thousandth>‰)|(?P<hundredth>[%٪﹪％]|(?:per ?cent|prozent|pour cent|por ciento)\b))"
     r"|(?P<letters>k|tn|bn|mn|m|b)\b"
     r"|(?P<words>(?:[\s-]?(?:hundred|thousand|million|billion|trillion|lakh|crore|dozen|mio|mrd)\b){1,3})",
     re.IGNORECASE,
 )
-_USUAL = str.maketrans("．，٫٬", ".,.'")
+_USUAL_SEPARATORS = str.maketrans("．，٫٬", ".,.'")
 """Separators of other scripts, and their equivalents: of decimals, of both, of decimals, of thousands."""
 
 _SCALES = (
@@ -115,15 +115,15 @@ _ORDINALS = (
     *("twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth", "eighteenth", "nineteenth"),
     "twentieth",
 )
-_UP_TO_20 = {word: number for words in (CARDINALS, _ORDINALS) for number, word in enumerate(words, 1)}
-_UNITS = [word for word, number in _UP_TO_20.items() if number < 10]
-_TEENS = [word for word in _UP_TO_20 if word not in _UNITS and word != "twenty"]
+_NUMBERS_TO_20 = {word: number for words in (CARDINALS, _ORDINALS) for number, word in enumerate(words, 1)}
+_UNITS = [word for word, number in _NUMBERS_TO_20.items() if number < 10]
+_TEENS = [word for word in _NUMBERS_TO_20 if word not in _UNITS and word != "twenty"]
 _TENS = {
     word: 10 * number
     for number, word in enumerate(("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"), 2)
 }
-_NUMBERS = {"zero": 0} | _UP_TO_20 | _TENS
-_DECIMALS = {word: str(_NUMBERS[word]) for word in ("zero", *CARDINALS[:9])} | {"oh": "0"}
+_NUMBERS = {"zero": 0} | _NUMBERS_TO_20 | _TENS
+_DECIMAL_DIGITS = {word: str(_NUMBERS[word]) for word in ("zero", *CARDINALS[:9])} | {"oh": "0"}
 _PARTS = (
     {"half": 2, "halves": 2, "quarter": 4, "quarters": 4, "hundredth": 100, "hundredths": 100}
     | {f"{word}{plural}": number for number, word in enumerate(_ORDINALS[:10], 1) for plural in ("", "s") if number > 2}
@@ -143,7 +143,7 @@ def _number_words() -> re.Pattern[str]:
     below_100 = rf"(?>(?:{ten})\b(?:{gap}(?:{unit})\b)?|(?:{teen}|{unit})\b)"
     hundreds = rf"(?:(?:{below_100}|an?){gap})?hundred\b(?:{gap}(?:and\s)?{below_100}(?!{gap}hundred\b))?"
     part = rf"(?:(?:an?|one){gap}(?:{one_part})\b|{below_100}{gap}(?:{parts})\b|half\b)"
-    decimals = rf"{gap}point(?P<decimals>(?:{gap}(?:{'|'.join(_DECIMALS)}|{teen}|{ten})\b)+)"
+    decimals = rf"{gap}point(?P<decimals>(?:{gap}(?:{'|'.join(_DECIMAL_DIGITS)}|{teen}|{ten})\b)+)"
     whole = (
         rf"(?P<whole>(?>{hundreds}|{below_100}|zero\b|an?(?={gap}{scale})))(?:{decimals})?(?:\sand\s(?P<more>{part}))?"
     )
@@ -156,7 +156,7 @@ def _number_words() -> re.Pattern[str]:
 
 
 _NUMBER_WORDS = _number_words()
-_JOINED = re.compile(r"(?:\s|-|,\s)\s?(?:and\s)?", re.IGNORECASE)
+_WORD_GAP = re.compile(r"(?:\s|-|,\s)\s?(?:and\s)?", re.IGNORECASE)
 _FIRST_WORDS = frozenset({*_NUMBERS, *_SCALES, "a", "an", "half"} - {"k", "m", "mn", "b", "bn", "tn"})
 
 
@@ -167,59 +167,59 @@ def stated_numbers(document: str) -> tuple[Statement[Decimal], ...]:
     Spans may overlap: `-12 %` states -0.12 in all, and 0.12, -12 and 12 in parts.
     """
     with localcontext(prec=4 * MAX_DIGITS):
-        return merged(_signed_and_scaled(document))
+        return merged_statements(_signed_and_scaled(document))
 
 
 def _signed_and_scaled(document: str) -> Iterator[tuple[Span, tuple[Decimal, ...]]]:
     """Yield the numbers, and what each is with its sign, with the per cent sign or scale after it, and with both."""
     signs = {match.end(): match.start() for match in _SIGN.finditer(document)}
-    for span, readings, is_whole in _numbers(document):
-        yield span, readings
+    for span, multiples, takes_sign_and_unit in _unsigned_numbers(document):
+        yield span, multiples
         start, end = span
-        after, sign = (_AFTER.match(document, end), signs.get(start)) if is_whole else (None, None)
-        if after is None and sign is None:
+        unit, sign = (_UNIT_AFTER.match(document, end), signs.get(start)) if takes_sign_and_unit else (None, None)
+        if unit is None and sign is None:
             continue
-        ends = [(end, readings)]
-        if after:
-            factor = _factor(after)
-            ends.append((after.end(), tuple([factor * reading for reading in readings])))
-            yield (start, after.end()), ends[-1][1]
+        endings = [(end, multiples)]
+        if unit:
+            factor = _factor_of_unit(unit)
+            endings.append((unit.end(), tuple([factor * value for value in multiples])))
+            yield (start, unit.end()), endings[-1][1]
         if sign is not None and "(" in document[sign:start]:
-            closing = _CLOSING.match(document, ends[-1][0])
-            ends = [(closing.end(), values) for _, values in reversed(ends)] if closing else []
+            closing = _CLOSING.match(document, endings[-1][0])
+            endings = [(closing.end(), multiples) for _, multiples in reversed(endings)] if closing else []
         if sign is not None:
-            yield from [((sign, end), tuple([-reading for reading in values])) for end, values in ends]
+            yield from [((sign, end), tuple([-value for value in multiples])) for end, multiples in endings]
 
 
-def _numbers(document: str) -> Iterator[tuple[Span, tuple[Decimal, ...], bool]]:
+def _unsigned_numbers(document: str) -> Iterator[tuple[Span, tuple[Decimal, ...], bool]]:
     """Yield the numbers without signs and units, and whether a sign or unit beside each belongs to it.
 
     The sign and unit of a fraction and of a power of ten are not those of the digits inside.
     """
-    inside, dropped = bytearray(len(document)), bytearray(len(document))
+    is_in_fraction, is_unreadable = bytearray(len(document)), bytearray(len(document))
     for pattern, read in ((_POWER, _read_power), (_FRACTION, _read_fraction)):
         for match in pattern.finditer(document):
             start, end = match.span()
-            if readings := read(match[0]):
-                yield (start, end), readings, True
-            if readings and not match[0][-1].isalpha():
-                inside[start:end] = b"\1" * (end - start)
-            elif readings or pattern is _POWER:
-                dropped[start:end] = b"\1" * (end - start)
-    for (start, end), readings in chain(_in_digits(document), _in_words(document)):
-        if readings and not (dropped[start] or dropped[end - 1]):
-            yield (start, end), readings, not inside[end - 1]
+            if values := read(match[0]):
+                yield (start, end), values, True
+            if values and not match[0][-1].isalpha():
+                is_in_fraction[start:end] = b"\1" * (end - start)
+            elif values or pattern is _POWER:
+                is_unreadable[start:end] = b"\1" * (end - start)
+    for (start, end), values in chain(_in_digits(document), _in_words(document)):
+        if values and not (is_unreadable[start] or is_unreadable[end - 1]):
+            yield (start, end), values, not is_in_fraction[end - 1]
 
 
 def _in_digits(document: str) -> Iterator[tuple[Span, tuple[Decimal, ...]]]:
-    for match in _PLAIN.finditer(document):
-        readings = _read(match[0])
-        if readings or match[0].isdigit():
-            yield match.span(), readings
+    for match in _DIGITS_WITH_SEPARATORS.finditer(document):
+        values = _read_digits(match[0])
+        if values or match[0].isdigit():
+            yield match.span(), values
         else:
             for group in _DIGITS.finditer(document, *match.span()):  # `3.11.2`, `14.03.2024`
-                yield group.span(), _read(group[0])
-    for pattern, read in ((_SPACED, _read_spaced), (_POINT_FIRST, _read)):
+                yield group.span(), _read_digits(group[0])
+    for pattern, read in ((_SPACED, _read_spaced), (_POINT_FIRST, _read_digits)):
         for match in pattern.finditer(document):
             yield match.span(), read(match[0])
 
@@ -233,13 +233,13 @@ def _in_words(document: str) -> Iterator[tuple[Span, tuple[Decimal, ...]]]:
             continue
         end = match.end()
         number, scale = _read_words(match[0])
-        while scale >= 1000 and (joined := _JOINED.match(document, end)):
-            rest = _NUMBER_WORDS.match(document, joined.end())
-            value, smaller = _read_words(rest[0]) if rest else (None, 0)
-            if rest is None or value is None or number is None or value >= scale:
+        while scale >= 1000 and (gap := _WORD_GAP.match(document, end)):
+            next_match = _NUMBER_WORDS.match(document, gap.end())
+            value, next_scale = _read_words(next_match[0]) if next_match else (None, 0)
+            if next_match is None or value is None or number is None or value >= scale:
                 break
-            number, scale, end = number + value, smaller, rest.end()
-        yield (start, end), _if_it_ends(number)
+            number, scale, end = number + value, next_scale, next_match.end()
+        yield (start, end), _exact_decimals(number)
         if match["decimals"] and document[max(0, start - 3) : start].lower() == "at ":
             end = word.end()  # `at one point five people left`
 
@@ -251,25 +251,25 @@ def _read_words(text: str) -> tuple[Fraction | None, int]:
     if match is None:
         return None, 1
     scale = prod(_SCALES[word] for word in re.findall(r"\w+", (match["scales"] or match["bare"] or "").lower()))
-    value, more = _read_part(match["part"]), _read_part(match["more"])
+    value, more_text_value = _read_fraction_words(match["part"]), _read_fraction_words(match["more"])
     for word in re.findall(r"\w+", (match["whole"] or ("" if match["part"] else "one")).lower()):
         value = max(value, Fraction(1)) * 100 if word == "hundred" else value + _NUMBERS.get(word, word in ("a", "an"))
-    decimals = [_DECIMALS.get(word, "") for word in re.findall(r"\w+", (match["decimals"] or "").lower())]
+    decimals = [_DECIMAL_DIGITS.get(word, "") for word in re.findall(r"\w+", (match["decimals"] or "").lower())]
     if not all(decimals) or len(decimals) > MAX_DIGITS:
         return None, scale
     if decimals:
         value += Fraction(f"0.{''.join(decimals)}")
-    most = _read_part(match["most"]) * (1 if (match["most"] or "").lower().startswith("one") else scale)
-    return (value + more) * scale + most, scale
+    last_part = _read_fraction_words(match["most"]) * (1 if (match["most"] or "").lower().startswith("one") else scale)
+    return (value + more_text_value) * scale + last_part, scale
 
 
-def _read_part(text: str | None) -> Fraction:
+def _read_fraction_words(text: str | None) -> Fraction:
     """Return the value of `half`, `a quarter` and `two thirds`."""
     *count, part = re.findall(r"\w+", text.lower()) if text else ["zero", "half"]
     return Fraction(sum(_NUMBERS.get(word, 1) for word in count) if count else 1, _PARTS[part])
 
 
-def _if_it_ends(value: Fraction | None) -> tuple[Decimal, ...]:
+def _exact_decimals(value: Fraction | None) -> tuple[Decimal, ...]:
     """Return a number as a decimal fraction, if it is one: 3/4 → 0.75, 2/3 → nothing."""
     if value is None or 10**MAX_DIGITS % value.denominator:
         return ()
@@ -277,12 +277,12 @@ def _if_it_ends(value: Fraction | None) -> tuple[Decimal, ...]:
 
 
 @lru_cache(maxsize=4096)
-def _read(text: str) -> tuple[Decimal, ...]:
+def _read_digits(text: str) -> tuple[Decimal, ...]:
     """Return the readings of digits with separators: `"1.250"` → 1.25 and 1250, `"1.2.3"` → nothing."""
     if len(text) > MAX_DIGITS:
         return ()
     *groups, last = re.split(_SEPARATOR, text)
-    separators = re.findall(_SEPARATOR, text.translate(_USUAL))
+    separators = re.findall(_SEPARATOR, text.translate(_USUAL_SEPARATORS))
     digits = Decimal("".join([*groups, last]))
     if not separators:
         return (digits,)
@@ -315,7 +315,7 @@ def _read_power(text: str) -> tuple[Decimal, ...]:
     """Return the value of `6.02e23`, if its exponent is below `MAX_DIGITS`."""
     number, exponent = re.split("[eE]", text)
     is_small = len(exponent) <= 4 and abs(int(exponent)) < MAX_DIGITS
-    return tuple(reading.scaleb(int(exponent)) for reading in _read(number)) if is_small else ()
+    return tuple(reading.scaleb(int(exponent)) for reading in _read_digits(number)) if is_small else ()
 
 
 @lru_cache(maxsize=4096)
@@ -323,14 +323,14 @@ def _read_fraction(text: str) -> tuple[Decimal, ...]:
     """Return the value of `1/2`, `½`, `1 ½` or `2 and a half`, if its decimal fraction ends."""
     if text[-1].isalpha():
         whole, words = re.split(r"\sand\s", text, flags=re.IGNORECASE)
-        return _if_it_ends(int(whole) + _read_part(words))
+        return _exact_decimals(int(whole) + _read_fraction_words(words))
     *wholes, above, below = map(
         int, re.findall(r"\d+", unicodedata.normalize("NFKC", re.sub(f"(?=[{_VULGAR}])", " ", text)))
     )
-    return _if_it_ends(sum(wholes) + Fraction(above, below)) if below else ()
+    return _exact_decimals(sum(wholes) + Fraction(above, below)) if below else ()
 
 
-def _factor(after: re.Match[str]) -> Decimal:
+def _factor_of_unit(after: re.Match[str]) -> Decimal:
     if after["thousandth"]:
         return Decimal("0.001")
     if after["hundredth"]:

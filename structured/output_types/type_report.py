@@ -152,43 +152,43 @@ HAZARDS = {
 
 _APPLICATORS = frozenset({*REFERENCES, "allOf", "else", "then", *CHOICES})
 _ASSERTIONS = frozenset({*ASSERTIONS, *STRUCTURE, *KEYWORD_SHAPES}) - INTERNAL
-_KNOWN = _ASSERTIONS | ANNOTATIONS | UNSUPPORTED.keys()
-_LOWER = {"minimum", "exclusiveMinimum"}
-_UPPER = {"maximum", "exclusiveMaximum"}
-_DATES = {"date": "date", "date-time": "datetime"}
+_KNOWN_KEYWORDS = _ASSERTIONS | ANNOTATIONS | UNSUPPORTED.keys()
+_LOWER_BOUNDS = {"minimum", "exclusiveMinimum"}
+_UPPER_BOUNDS = {"maximum", "exclusiveMaximum"}
+_DATE_KINDS = {"date": "date", "date-time": "datetime"}
 
-_FIELDS = {"additionalProperties", "patternProperties", "properties", "required", *_APPLICATORS}
+_MEMBER_KEYWORDS = {"additionalProperties", "patternProperties", "properties", "required", *_APPLICATORS}
 """Keywords that describe the members of an object."""
 
 
 def hazards_of(part: Subschema) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield the kinds of hazards of a schema, without those of the schemas in it, each with the names in its text."""
     if isinstance(part.schema, Mapping) and not part.location.is_type:
-        yield from _slips(part.schema, part.location.keys)
+        yield from _misspellings(part.schema, part.location.keys)
     is_listed = isinstance(part.schema, Mapping) and not part.schema.keys().isdisjoint({"enum", "const"})
-    for kind in () if is_listed else _kinds_of(part.schema, part.location.is_type):
+    for kind in () if is_listed else _hazard_kinds(part.schema, part.location.is_type):
         yield kind, ()
 
 
-def _slips(schema: Mapping[str, Any], keys: Sequence[str | int]) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _misspellings(schema: Mapping[str, Any], keys: Sequence[str | int]) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield keywords and properties that the author of a schema may have misspelt."""
-    for keyword in schema.keys() - _KNOWN:
-        for near in get_close_matches(keyword, _ASSERTIONS, n=1, cutoff=0.8):  # as difflib counts
-            yield "keyword", (keyword, near)
+    for keyword in schema.keys() - _KNOWN_KEYWORDS:
+        for similar in get_close_matches(keyword, _ASSERTIONS, n=1, cutoff=0.8):  # as difflib counts
+            yield "keyword", (keyword, similar)
     is_part = not {"allOf", "anyOf", "else", "if", "not", "oneOf", "then"}.isdisjoint(keys[-2:])
-    others = {"additionalProperties", "patternProperties", *_APPLICATORS}
-    if not is_part and "properties" in schema and others.isdisjoint(schema):
+    other_sources = {"additionalProperties", "patternProperties", *_APPLICATORS}
+    if not is_part and "properties" in schema and other_sources.isdisjoint(schema):
         for name in schema.get("required", ()):
             if name not in schema["properties"]:
                 yield "required", (name,)
 
 
-def _kinds_of(schema: object, is_type: bool) -> Iterator[str]:
+def _hazard_kinds(schema: object, is_type: bool) -> Iterator[str]:
     if not isinstance(schema, Mapping) or schema.keys() <= ANNOTATIONS:
         yield "anything"
         return
     types = types_of(schema)
-    if types == {"object"} and not any(schema.get(keyword) for keyword in _FIELDS):
+    if types == {"object"} and not any(schema.get(keyword) for keyword in _MEMBER_KEYWORDS):
         yield "empty"
     if "array" in types and "maxItems" not in schema:
         yield "list"
@@ -197,11 +197,11 @@ def _kinds_of(schema: object, is_type: bool) -> Iterator[str]:
     if "string" in types and not schema.keys() & {"format", "maxLength", "pattern"}:
         yield "string"
     name = schema.get("format")
-    if name in _DATES and not (schema.keys() & {"ge", "gt"} and schema.keys() & {"le", "lt"}):
-        yield _DATES[name]
+    if name in _DATE_KINDS and not (schema.keys() & {"ge", "gt"} and schema.keys() & {"le", "lt"}):
+        yield _DATE_KINDS[name]
     if name == "date-time" and is_type and "tz_constraint" not in schema:
         yield "time zone"
     if name == "duration":
         yield "duration"
-    if types & {"integer", "number"} and not (schema.keys() & _LOWER and schema.keys() & _UPPER):
+    if types & {"integer", "number"} and not (schema.keys() & _LOWER_BOUNDS and schema.keys() & _UPPER_BOUNDS):
         yield "number"

@@ -39,10 +39,10 @@ Moment = TypeVar("Moment", time, datetime)
 Mention: TypeAlias = tuple[Span, Match]
 """A place of a value, and how it was found."""
 
-MAX_OCCURRENCES, MAX_COMPARED = 20_000, 50_000_000
+MAX_OCCURRENCES, MAX_COMPARED_CHARACTERS = 20_000, 50_000_000
 """The most places of one value that are examined, and the most characters of these together."""
 
-MAX_WINDOWS = 32
+MAX_FUZZY_STARTS = 32
 """The most places that are searched for a text by edit distance; fewer where it is long."""
 
 MAX_ASSIGNMENTS = 10_000_000
@@ -82,26 +82,26 @@ class Value(NamedTuple):
 
 def align(document: str, values: Sequence[Value]) -> list[Evidence]:
     """Return the evidence for each value of an answer, in their order, by its place in the document."""
-    unspoken: Mapping[type, Match] = {bool: "concluded", NoneType: "absent"}
-    evidence = [Evidence(None, unspoken.get(type(item.value), "none")) for item in values]
-    spoken: dict[str | Decimal, list[int]] = {}
+    match_of_unspoken: Mapping[type, Match] = {bool: "concluded", NoneType: "absent"}
+    evidence = [Evidence(None, match_of_unspoken.get(type(item.value), "none")) for item in values]
+    indices_by_value: dict[str | Decimal, list[int]] = {}
     for index, item in enumerate(values):
         if item.value is not None and not isinstance(item.value, bool):
-            spoken.setdefault(_exact(item.value), []).append(index)
-    search = _Search(document)
-    mentioned = []
-    for value, indices in spoken.items():
+            indices_by_value.setdefault(_search_key(item.value), []).append(index)
+    search = _DocumentSearch(document)
+    indices_and_mentions = []
+    for value, indices in indices_by_value.items():
         is_listed = any(values[index].is_listed for index in indices)
         is_quoted = any(values[index].is_quoted for index in indices)
         if mentions := search.mentions(value, len(indices), fuzzy=not is_listed, quoted=is_quoted):
-            mentioned.append((indices, mentions))
+            indices_and_mentions.append((indices, mentions))
             continue
         for index in indices:
             if values[index].is_listed:
                 evidence[index] = Evidence(None, "concluded")
-    neighbours = _Neighbours([value.steps for value in values], len(document))
-    mentioned.sort(key=_certainty)
-    for indices, mentions in mentioned:
+    neighbours = _FoundPlaces([value.steps for value in values], len(document))
+    indices_and_mentions.sort(key=_certainty)
+    for indices, mentions in indices_and_mentions:
         for index, (span, match) in _assign(indices, mentions, neighbours):
             evidence[index] = Evidence(span, match)
             neighbours.add(index, span)
@@ -115,17 +115,17 @@ def _certainty(candidate: tuple[list[int], list[Mention]]) -> tuple[int, int, in
     return abs(len(mentions) - len(indices)), len(indices), start - end
 
 
-def _exact(value: str | float | Decimal) -> str | Decimal:
+def _search_key(value: str | float | Decimal) -> str | Decimal:
     """Return a text as it is, and a number exactly: 0.1 is a tenth."""
     return Decimal(repr(value)) if isinstance(value, float) else Decimal(value) if isinstance(value, int) else value
 
 
-class _Search:
+class _DocumentSearch:
     """A document, with the indexes of it that a search for values needs, built on demand."""
 
     def __init__(self, document: str) -> None:
         self.document = document
-        self._places: dict[Callable[[str], object], dict[Any, tuple[list[Span], list[Span]]]] = {}
+        self._spans_by_reader: dict[Callable[[str], object], dict[Any, tuple[list[Span], list[Span]]]] = {}
         """By the function that reads a kind: where each value is stated in the usual reading, and in another."""
 
     def mentions(self, value: str | Decimal, count: int, *, fuzzy: bool, quoted: bool) -> list[Mention]:
@@ -139,41 +139,41 @@ class _Search:
             return [(span, "exact") for span in DocumentStatements.of(self.document).places(value)]
         if not value or value.isspace():
             return []
-        outside, inside = self._occurrences(value)
-        mentions: dict[Span, Match] = dict.fromkeys(outside, "exact")
-        normalised_inside: list[Span] = []
+        on_words, in_words = self._occurrences_by_boundary(value)
+        mentions: dict[Span, Match] = dict.fromkeys(on_words, "exact")
+        normalised_in_words: list[Span] = []
         if len(mentions) < count:
-            normalised, normalised_inside = self._normalised_occurrences(normalise(value))
-            mentions = {**dict.fromkeys(normalised, "normalised"), **mentions}
+            normalised_on_words, normalised_in_words = self._normalised_occurrences(normalise(value))
+            mentions = {**dict.fromkeys(normalised_on_words, "normalised"), **mentions}
         if len(mentions) < count:
-            mentions = {**dict(self._otherwise_stated(value, count)), **mentions}
+            mentions = {**dict(self._in_another_form(value, count)), **mentions}
         if not mentions and fuzzy:
-            mentions = dict.fromkeys(inside or normalised_inside or self._near(normalise(value)), "fuzzy")
+            mentions = dict.fromkeys(in_words or normalised_in_words or self._nearest_spans(normalise(value)), "fuzzy")
         return sorted(mentions.items())
 
-    def _occurrences(self, value: str) -> tuple[list[Span], list[Span]]:
+    def _occurrences_by_boundary(self, value: str) -> tuple[list[Span], list[Span]]:
         """Return the spans of a text on word boundaries, and those inside words."""
-        spans = _find(self.document, value, lambda span: _is_whole(self.document, span))
-        return _parted(self.document, [span for span in spans if _is_clean(self.document, span)])
+        spans = _find(self.document, value, lambda span: _is_on_words(self.document, span))
+        return _by_boundary(self.document, [span for span in spans if _cuts_nothing(self.document, span)])
 
     def _normalised_occurrences(self, value: str) -> tuple[list[Span], list[Span]]:
         """Return the same for a normalised text in the normalised document."""
         to_document = self._normalised.to_document
-        spans = _find(self._normalised.text, value, lambda span: _is_whole(self.document, to_document(span)))
-        found = [span for span in map(to_document, spans) if _is_clean(self.document, span)]
-        return _parted(self.document, [span for span in found if normalise(self.document[slice(*span)]) == value])
+        spans = _find(self._normalised.text, value, lambda span: _is_on_words(self.document, to_document(span)))
+        found = [span for span in map(to_document, spans) if _cuts_nothing(self.document, span)]
+        return _by_boundary(self.document, [span for span in found if normalise(self.document[slice(*span)]) == value])
 
-    def _otherwise_stated(self, text: str, count: int) -> list[Mention]:
+    def _in_another_form(self, text: str, count: int) -> list[Mention]:
         """Return where the document states the number, date or time that a text is."""
         try:
             if _NUMBER.fullmatch(text):
                 return self._number(Decimal(text), count)
             if _DATE.fullmatch(text):
-                return self._stated(stated_dates, date.fromisoformat(text), count)
+                return self._statements_of(stated_dates, date.fromisoformat(text), count)
             if _TIME.fullmatch(text):
-                return self._moment(stated_times, time.fromisoformat(text), count)
+                return self._time_statements(stated_times, time.fromisoformat(text), count)
             if _DATE_TIME.fullmatch(text):
-                return self._moment(stated_datetimes, datetime.fromisoformat(text), count)
+                return self._time_statements(stated_datetimes, datetime.fromisoformat(text), count)
         except ValueError:  # 2023-02-29
             return []
         return []
@@ -181,52 +181,54 @@ class _Search:
     def _number(self, number: Decimal, count: int) -> list[Mention]:
         if not number.is_finite():
             return []
-        mentions = self._stated(stated_numbers, number, MAX_OCCURRENCES)
-        alone = [mention for mention in mentions if not self._is_in_code(mention[0])]
-        mentions = alone if len(alone) >= count else mentions
+        mentions = self._statements_of(stated_numbers, number, MAX_OCCURRENCES)
+        outside_codes = [mention for mention in mentions if not self._is_in_code(mention[0])]
+        mentions = outside_codes if len(outside_codes) >= count else mentions
         exact: list[Mention] = [(span, "exact") for span, _ in mentions if self.document[slice(*span)] == str(number)]
         if len(exact) >= count:
             return exact
-        usual = [mention for mention in self._stated(stated_numbers, number, count) if mention in mentions]
+        usual = [mention for mention in self._statements_of(stated_numbers, number, count) if mention in mentions]
         return sorted({**dict(usual if len(usual) >= count else mentions), **dict(exact)}.items())
 
     def _is_in_code(self, span: Span) -> bool:
         """Tell whether digits follow a letter: `AB14C`, `D3`, and not `RM14.90`."""
         return self.document[slice(*span)].isdigit() and _is_inside_word(self.document, span[0])
 
-    def _near(self, value: str) -> list[Span]:
+    def _nearest_spans(self, value: str) -> list[Span]:
         """Return the spans that are nearest to a normalised text."""
         if not MIN_FUZZY_LENGTH <= len(value) <= MAX_FUZZY_LENGTH:
             return []
         text, slack = self._normalised.text, len(value) // 5 + 4
         scores: dict[Span, float] = {}
-        for start in self._beginnings(value):
+        for start in self._fuzzy_starts(value):
             low, high = max(0, start - slack), start + len(value) + slack
-            part = fuzz.partial_ratio_alignment(value, text[low:high], score_cutoff=FUZZY_SCORE - 15)
-            if part is not None and part.src_end - part.src_start == len(value):
+            alignment = fuzz.partial_ratio_alignment(value, text[low:high], score_cutoff=FUZZY_SCORE - 15)
+            if alignment is not None and alignment.src_end - alignment.src_start == len(value):
                 span = max(
-                    _on_words(text, low + part.dest_start, low + part.dest_end),
+                    _on_words(text, low + alignment.dest_start, low + alignment.dest_end),
                     key=lambda span: fuzz.ratio(value, text[slice(*span)]),
                 )
                 scores[span] = fuzz.ratio(value, text[slice(*span)])
         best = max(scores.values(), default=0)
         nearest = [span for span, score in scores.items() if score == best >= FUZZY_SCORE]
-        same = [span for span in nearest if _DIGITS.findall(text[slice(*span)]) == _DIGITS.findall(value)]
-        return [span for span in map(self._normalised.to_document, same) if _is_clean(self.document, span)]
+        digits = _DIGITS.findall(value)
+        spans = [span for span in nearest if _DIGITS.findall(text[slice(*span)]) == digits]
+        return [span for span in map(self._normalised.to_document, spans) if _cuts_nothing(self.document, span)]
 
-    def _beginnings(self, value: str) -> list[int]:
+    def _fuzzy_starts(self, value: str) -> list[int]:
         """Return where a normalised text may nearly begin, by its rarest words or by words like its longest."""
         words = [(match.start(), match[0]) for match in _WORD.finditer(value)]
-        known = sorted((len(self._vocabulary[word]), start, word) for start, word in words if word in self._vocabulary)
-        candidates = [(start, word) for _, start, word in known]
+        vocabulary = self._vocabulary
+        candidates = [(start, word) for start, word in words if word in vocabulary]
+        candidates.sort(key=lambda place: (len(vocabulary[place[1]]), *place))
         if not candidates and words:
             start, longest = max(words, key=lambda word: len(word[1]))
             lengths = range(len(longest) * 3 // 4, len(longest) * 4 // 3 + 1)
             choices = sorted((word for word in self._vocabulary if len(word) in lengths), key=len)
-            near = process.extract(longest, choices, scorer=fuzz.ratio, limit=3, score_cutoff=75)
-            candidates = [(start, word) for word, _, _ in near]
-        places = [place - start for start, word in candidates for place in self._vocabulary[word][:MAX_WINDOWS]]
-        return sorted({*places[: max(4, MAX_WINDOWS * 32 // len(value))]})
+            similar_words = process.extract(longest, choices, scorer=fuzz.ratio, limit=3, score_cutoff=75)
+            candidates = [(start, word) for word, _, _ in similar_words]
+        places = [place - start for start, word in candidates for place in self._vocabulary[word][:MAX_FUZZY_STARTS]]
+        return sorted({*places[: max(4, MAX_FUZZY_STARTS * 32 // len(value))]})
 
     @cached_property
     def _normalised(self) -> NormalisedText:
@@ -240,27 +242,31 @@ class _Search:
             places.setdefault(match[0], []).append(match.start())
         return places
 
-    def _stated(self, read: Callable[[str], Sequence[Statement[T]]], value: T, count: int) -> list[Mention]:
+    def _statements_of(self, read: Callable[[str], Sequence[Statement[T]]], value: T, count: int) -> list[Mention]:
         """Return where a value is stated in the usual reading or, where that is not often enough, in any."""
-        if read not in self._places:
-            places = self._places[read] = {}
+        if read not in self._spans_by_reader:
+            spans_by_value = self._spans_by_reader[read] = {}
             for statement in read(self.document):
-                for rank, reading in enumerate(statement.readings):
-                    places.setdefault(reading, ([], []))[rank > 0].append(statement.span)
-        usual, other = self._places[read].get(value, ([], []))
-        return [(span, "normalised") for span in (usual if len(usual) >= count else [*usual, *other])]
+                for rank, possible_value in enumerate(statement.values):
+                    spans_by_value.setdefault(possible_value, ([], []))[rank > 0].append(statement.span)
+        usual, others = self._spans_by_reader[read].get(value, ([], []))
+        return [(span, "normalised") for span in (usual if len(usual) >= count else [*usual, *others])]
 
-    def _moment(self, read: Callable[[str], Sequence[Statement[Moment]]], value: Moment, count: int) -> list[Mention]:
+    def _time_statements(
+        self, read: Callable[[str], Sequence[Statement[Moment]]], value: Moment, count: int
+    ) -> list[Mention]:
         """Return where a time is stated; one in UTC also where no zone is, since a type may demand one."""
-        mentions = self._stated(read, value, count)
-        return mentions if mentions or value.utcoffset() else self._stated(read, value.replace(tzinfo=None), count)
+        mentions = self._statements_of(read, value, count)
+        if mentions or value.utcoffset():
+            return mentions
+        return self._statements_of(read, value.replace(tzinfo=None), count)
 
 
 def _find(text: str, value: str, is_whole: Callable[[Span], bool]) -> list[Span]:
     """Return the spans of a text; of those that overlap, the whole words or else the first."""
     spans: list[Span] = []
     start = 0
-    for _ in range(max(1, min(MAX_OCCURRENCES, MAX_COMPARED // len(value)))):
+    for _ in range(max(1, min(MAX_OCCURRENCES, MAX_COMPARED_CHARACTERS // len(value)))):
         start = text.find(value, start)
         if start < 0:
             break
@@ -276,15 +282,15 @@ def _find(text: str, value: str, is_whole: Callable[[Span], bool]) -> list[Span]
     return spans
 
 
-def _parted(document: str, spans: list[Span]) -> tuple[list[Span], list[Span]]:
+def _by_boundary(document: str, spans: list[Span]) -> tuple[list[Span], list[Span]]:
     """Return the spans on word boundaries, and the others."""
     parts: tuple[list[Span], list[Span]] = [], []
     for span in spans:
-        parts[not _is_whole(document, span)].append(span)
+        parts[not _is_on_words(document, span)].append(span)
     return parts
 
 
-def _is_whole(document: str, span: Span) -> bool:
+def _is_on_words(document: str, span: Span) -> bool:
     return not any(_is_inside_word(document, position) for position in span)
 
 
@@ -296,7 +302,7 @@ def _is_inside_word(text: str, position: int) -> bool:
     return before.isalnum() and after.isalnum() and not (_UNSPACED.match(before) or _UNSPACED.match(after))
 
 
-def _is_clean(document: str, span: Span) -> bool:
+def _cuts_nothing(document: str, span: Span) -> bool:
     """Tell whether the ends of a span cut neither a character from its marks nor a number."""
     return not any(is_cut(document, position) or _is_inside_number(document, position) for position in span)
 
@@ -323,27 +329,27 @@ def _on_words(text: str, start: int, end: int) -> list[Span]:
     return [span for span in stripped if span[0] < span[1]]
 
 
-class _Neighbours:
+class _FoundPlaces:
     """The places of values that were found, near which another value is looked for."""
 
     def __init__(self, paths: Sequence[Steps], size: int) -> None:
         self._paths, self._size = paths, size
-        self._found: list[int] = []
+        self._indices: list[int] = []
         self._spans: dict[int, Span] = {}
-        self._taken = bytearray(size)
+        self._is_taken = bytearray(size)
 
     def add(self, index: int, span: Span) -> None:
         """Note the span of a value."""
         if index not in self._spans:
-            insort(self._found, index)
+            insort(self._indices, index)
         self._spans[index] = span
-        self._taken[slice(*span)] = b"\1" * (span[1] - span[0])
+        self._is_taken[slice(*span)] = b"\1" * (span[1] - span[0])
 
     def is_free(self, span: Span) -> bool:
         """Tell whether no value found so far overlaps a span."""
-        return self._taken.find(1, *span) < 0
+        return self._is_taken.find(1, *span) < 0
 
-    def around(self, index: int) -> Span:
+    def expected_span(self, index: int) -> Span:
         """Return where a value is to be expected.
 
         That is where the values before and after it stand, of those in its record that have been found; if there are
@@ -351,19 +357,19 @@ class _Neighbours:
         """
         path = self._paths[index]
         record = path[: max((depth for depth, step in enumerate(path, 1) if isinstance(step, int)), default=0)]
-        place = bisect_left(self._found, index)
-        before, after = self._found[max(0, place - 1) : place], self._found[place : place + 1]
-        inside = [
+        place = bisect_left(self._indices, index)
+        before, after = (self._indices[max(0, place - 1) : place], self._indices[place : place + 1])
+        neighbour_spans = [
             self._spans[neighbour] for neighbour in (*before, *after) if self._paths[neighbour][: len(record)] == record
         ]
-        if inside:
-            return min(start for start, _ in inside), max(end for _, end in inside)
+        if neighbour_spans:
+            return min(start for start, _ in neighbour_spans), max(end for _, end in neighbour_spans)
         low = self._spans[before[0]][1] if before else 0
         high = self._spans[after[0]][0] if after else self._size
         return (low, high) if low <= high else (0, self._size)
 
 
-def _assign(indices: list[int], mentions: list[Mention], neighbours: _Neighbours) -> Iterator[tuple[int, Mention]]:
+def _assign(indices: list[int], mentions: list[Mention], neighbours: _FoundPlaces) -> Iterator[tuple[int, Mention]]:
     """Yield a place for each of some equal values: one of its own if there are enough.
 
     Values and places keep their order, by where the values are expected; among the ways to do so, the one with the
@@ -372,28 +378,28 @@ def _assign(indices: list[int], mentions: list[Mention], neighbours: _Neighbours
     if len(indices) == len(mentions) == 1:
         yield indices[0], mentions[0]
         return
-    free = [mention for mention in mentions if neighbours.is_free(mention[0])]
-    mentions = free if len(free) >= len(indices) else mentions
+    untaken = [mention for mention in mentions if neighbours.is_free(mention[0])]
+    mentions = untaken if len(untaken) >= len(indices) else mentions
     mentions = mentions[: max(len(indices), MAX_ASSIGNMENTS // len(indices))]
-    expected = sorted(((neighbours.around(index), index) for index in indices), key=lambda place: sum(place[0]))
+    expected = sorted(((neighbours.expected_span(index), index) for index in indices), key=lambda place: sum(place[0]))
     starts = np.array([span[0] for span, _ in mentions])
     ends = np.array([span[1] for span, _ in mentions])
     if len(mentions) < len(indices):
-        order = np.arange(len(mentions))
+        mention_indices = np.arange(len(mentions))
         for rank, ((low, high), index) in enumerate(expected):
             distances = np.maximum(low - ends, 0) + np.maximum(starts - high, 0)
-            turn = abs(order - min(rank, len(mentions) - 1))
-            yield index, mentions[np.lexsort((turn, distances))[0]]
+            order_distance = abs(mention_indices - min(rank, len(mentions) - 1))
+            yield index, mentions[np.lexsort((order_distance, distances))[0]]
         return
     if len(mentions) == len(indices):
         yield from ((index, mention) for (_, index), mention in zip(expected, mentions, strict=True))
         return
     distances = [np.maximum(low - ends, 0) + np.maximum(starts - high, 0) for (low, high), _ in expected]
-    for (_, index), chosen in zip(expected, _in_order(distances), strict=True):
+    for (_, index), chosen in zip(expected, _ordered_columns(distances), strict=True):
         yield index, mentions[chosen]
 
 
-def _in_order(distances: list[NDArray[np.int64]]) -> list[int]:
+def _ordered_columns(distances: list[NDArray[np.int64]]) -> list[int]:
     """Return for each row a column, each after the one before, with the least sum; the first of several.
 
     Parameters:

@@ -20,7 +20,7 @@ from structured.decoding.requests import Generation, SampledToken
 from structured.json_schema.document.equality import identity
 from structured.output_types.output_type import OutputType
 from structured.output_types.paths import Steps, leaves
-from structured.results.evidence import Evidence, reduced
+from structured.results.evidence import Evidence, without_values_at
 from structured.results.json_text import Leaf, json_leaves
 
 
@@ -49,14 +49,14 @@ def tokens_of_leaves(text: str, leaves: Iterable[Leaf], tokens: Sequence[Sampled
         yield [*tokens[first : bisect_left(tokens, end, first, key=attrgetter("start"))]]
 
 
-class Sureness(NamedTuple):
+class LeafConfidence(NamedTuple):
     """The confidence of a model in a value, and the agreement of its samples."""
 
     confidence: float | None
     agreement: float | None = None
 
 
-Before = Mapping[str, Sureness]
+Confidences = Mapping[str, LeafConfidence]
 """The confidence in each leaf of an earlier answer, by their paths."""
 
 
@@ -64,22 +64,24 @@ Before = Mapping[str, Sureness]
 class KeptAnswer:
     """The part of an earlier answer that a rewritten one keeps: all but the places that are written again."""
 
-    before: Before
+    confidences: Confidences
     rewritten: frozenset[Steps]
 
-    def sureness(self, leaf: Leaf) -> Sureness | None:
+    def confidence_in(self, leaf: Leaf) -> LeafConfidence | None:
         """Return the confidence in a leaf when it was written first; None if it was to be written again."""
-        is_open = any(leaf.steps[: len(place)] == place for place in self.rewritten)
-        return None if is_open else self.before.get(leaf.path)
+        is_rewritten = any(leaf.steps[: len(place)] == place for place in self.rewritten)
+        return None if is_rewritten else self.confidences.get(leaf.path)
 
 
-def sureness(output_type: OutputType[Any], generation: Generation, kept: KeptAnswer | None = None) -> Before:
+def leaf_confidences(
+    output_type: OutputType[Any], generation: Generation, kept: KeptAnswer | None = None
+) -> Confidences:
     """Return the confidence of the model in each leaf of a generation, by the path.
 
     The confidence in a value that was kept is the earlier one, since nothing was sampled.
     """
     sampled = _sampled_leaves(output_type, generation)
-    return {leaf.path: (kept and kept.sureness(leaf)) or Sureness(confidence) for leaf, confidence in sampled}
+    return {leaf.path: (kept and kept.confidence_in(leaf)) or LeafConfidence(own) for leaf, own in sampled}
 
 
 def attribute(
@@ -96,18 +98,20 @@ def attribute(
     """
     from structured.results.alignment import Value, align  # with a library that only evidence needs
 
-    heard = [
+    leaf_maps = [
         {leaf.path: (identity(leaf.value), confidence) for leaf, confidence in _sampled_leaves(output_type, generation)}
         for generation in sorted(generations, key=lambda generation: -generation.log_probability)
     ]
     answer = [(leaf, part.basis(steps, leaf.value)) for leaf, part, steps in typed_leaves(output_type, text)]
-    values = [Value(leaf.steps, _exact(leaf, text), basis == "concluded", basis == "quoted") for leaf, basis in answer]
+    values = [
+        Value(leaf.steps, _exact_value(leaf, text), basis == "concluded", basis == "quoted") for leaf, basis in answer
+    ]
     located: dict[str, Evidence] = {}
     for (leaf, basis), place in zip(answer, align(document, values), strict=True):
         is_stated = basis in {"quoted", "grounded"} and leaf.value is not None  # null says that nothing is
         match = "grounded" if is_stated else place.match
-        sure = (kept and kept.sureness(leaf)) or _agreed(leaf, heard)
-        located[leaf.path] = Evidence(place.span, match, *sure)
+        confidence = (kept and kept.confidence_in(leaf)) or _confidence_among(leaf, leaf_maps)
+        located[leaf.path] = Evidence(place.span, match, *confidence)
     return located
 
 
@@ -124,55 +128,55 @@ def without_copies(
     `["Ana", "Ana", "Ben"]` → `["Ana", "Ben"]` if there is one Ana. Two equal lines of a receipt are two items. A list
     keeps its copies if the answer is not accepted without them, or if it is in a list, where places may mean something.
     """
-    for steps in sorted(_lists(output_type.to_data(text), ()), key=len, reverse=True):  # inner lists first
+    for steps in sorted(_list_places(output_type.to_data(text), ()), key=len, reverse=True):  # inner lists first
         data = output_type.to_data(text)
-        removed = set(_copies(output_type, document, steps, reduce(getitem, steps, data)))
-        shorter, moved = reduced(output_type, text, data, removed, evidence)
+        removed = set(_copies_in(output_type, document, steps, reduce(getitem, steps, data)))
+        shorter, shorter_evidence = without_values_at(output_type, text, data, removed, evidence)
         if removed and is_accepted(shorter):
-            text, evidence = shorter, moved
+            text, evidence = shorter, shorter_evidence
     return text, evidence
 
 
-def _lists(data: Any, steps: Steps) -> Iterator[Steps]:
+def _list_places(data: Any, steps: Steps) -> Iterator[Steps]:
     """Yield the places of the lists in some data, without those that are items of lists."""
     if isinstance(data, list):
         yield steps
     for step, inside in data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ():
         if not isinstance(data, list) or isinstance(inside, dict):
-            yield from _lists(inside, (*steps, step))
+            yield from _list_places(inside, (*steps, step))
 
 
-def _copies(output_type: OutputType[Any], document: str, steps: Steps, items: Sequence[Any]) -> Iterator[Steps]:
+def _copies_in(output_type: OutputType[Any], document: str, steps: Steps, items: Sequence[Any]) -> Iterator[Steps]:
     """Yield the places of the items of a list that are copies."""
     from structured.results.alignment import Value, align
 
-    alike: dict[str, list[Steps]] = {}
+    places_by_item: dict[str, list[Steps]] = {}
     for index, item in enumerate(items):
         if isinstance(item, dict | str):
-            alike.setdefault(json.dumps(item, sort_keys=True), []).append((*steps, index))
-    for places in alike.values():
+            places_by_item.setdefault(json.dumps(item, sort_keys=True), []).append((*steps, index))
+    for places in places_by_item.values():
         if len(places) == 1 or not output_type.is_item(places[0]):
             continue
         item = items[cast("int", places[0][-1])]
         if isinstance(item, str) and not output_type.is_removable(places[0]):
             continue
-        inner = list(leaves(item))
+        item_leaves = list(leaves(item))
         values = [
             Value((*place, *below), value, output_type.basis((*place, *below), value) == "concluded")
             for place in places
-            for below, value in inner
+            for below, value in item_leaves
         ]
-        found = align(document, values)
-        taken: set[tuple[int, object]] = set()
+        items_evidence = align(document, values)
+        taken_spans: set[tuple[int, object]] = set()
         for number, place in enumerate(places):
-            own = found[number * len(inner) : (number + 1) * len(inner)]
-            stated = {(leaf, one.span) for leaf, one in enumerate(own) if one.span is not None}
-            if stated and stated <= taken:
+            own_evidence = items_evidence[number * len(item_leaves) : (number + 1) * len(item_leaves)]
+            spans = {(leaf, evidence.span) for leaf, evidence in enumerate(own_evidence) if evidence.span is not None}
+            if spans and spans <= taken_spans:
                 yield place
-            taken |= stated
+            taken_spans |= spans
 
 
-def _exact(leaf: Leaf, text: str) -> Any:
+def _exact_value(leaf: Leaf, text: str) -> Any:
     """Return the value of a leaf, a number with all the digits that it is written with."""
     is_number = isinstance(leaf.value, int | float) and not isinstance(leaf.value, bool)
     return Decimal(text[leaf.start : leaf.end]) if is_number else leaf.value
@@ -184,14 +188,16 @@ def _sampled_leaves(output_type: OutputType[Any], generation: Generation) -> Ite
     return zip(answer, confidences(generation.text, answer, generation.diagnostics.tokens), strict=True)
 
 
-def _agreed(leaf: Leaf, heard: Sequence[Mapping[str, tuple[str, float | None]]]) -> Sureness:
+def _confidence_among(leaf: Leaf, leaf_maps: Sequence[Mapping[str, tuple[str, float | None]]]) -> LeafConfidence:
     """Return the confidence in a leaf, and the agreement on it.
 
-    `heard` has the identity of each leaf and the confidence in it by paths, for each generation, the likeliest first.
+    `leaf_maps` has, for each generation, the likeliest first, the identity of each leaf and the confidence
+    in it by paths.
     """
-    voices = [voice[leaf.path] for voice in heard if leaf.path in voice]
-    alike = [confidence for value, confidence in voices if value == identity(leaf.value)]
-    return Sureness(alike[0] if alike else None, len(alike) / len(heard) if len(heard) > 1 else None)
+    at_same_path = [leaves[leaf.path] for leaves in leaf_maps if leaf.path in leaves]
+    confidences = [confidence for value, confidence in at_same_path if value == identity(leaf.value)]
+    agreement = len(confidences) / len(leaf_maps) if len(leaf_maps) > 1 else None
+    return LeafConfidence(confidences[0] if confidences else None, agreement)
 
 
 def typed_leaves(output_type: OutputType[Any], text: str) -> Iterator[tuple[Leaf, OutputType[Any], Steps]]:

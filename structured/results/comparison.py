@@ -6,7 +6,7 @@ as many values as possible are right. A tuple has an order.
 """
 
 import unicodedata
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
@@ -24,8 +24,8 @@ from structured.json_schema.document.equality import identity
 from structured.json_schema.document.location import Subschema
 from structured.json_schema.nullable import types_of
 from structured.json_schema.numbers.number_patterns import DECIMAL
-from structured.output_types.paths import Steps, entry, has, member, path_to_steps, steps_to_path
-from structured.output_types.schema_parts import below, flat
+from structured.output_types.paths import Steps, entry_path, has_member, member_path, path_to_steps, steps_to_path
+from structured.output_types.schema_parts import flattened, parts_at_step
 from structured.results.normalisation import normalise
 
 
@@ -41,11 +41,11 @@ def best_assignment(weights: NDArray[np.float64]) -> list[tuple[int, int]]:
     prices = np.zeros(rows), np.zeros(columns)  # with which no pair costs less than nothing, and those chosen nothing
     row_of, column_of = np.full(columns, -1), np.full(rows, -1)
     for row in range(rows):
-        _add(row, -weights, prices, row_of, column_of)
+        _assign_row(row, -weights, prices, row_of, column_of)
     return [(row, int(column)) for row, column in enumerate(column_of) if weights[row, column] > 0]
 
 
-def _add(
+def _assign_row(
     row: int,
     costs: NDArray[np.float64],
     prices: tuple[NDArray[np.float64], NDArray[np.float64]],
@@ -105,64 +105,101 @@ def match_items(expected: Sequence[Item], given: Sequence[Item]) -> list[tuple[i
 
     The order of items and sides decides nothing.
     """
-    sides = [sorted(enumerate(items), key=lambda placed: placed[1].text) for items in (expected, given)]
-    is_swapped = [item.text for _, item in sides[0]] > [item.text for _, item in sides[1]]
+    sorted_sides = [sorted(enumerate(items), key=lambda placed: placed[1].text) for items in (expected, given)]
+    is_swapped = [item.text for _, item in sorted_sides[0]] > [item.text for _, item in sorted_sides[1]]
     groups: dict[tuple[str, ...], tuple[list[tuple[int, Item]], ...]] = defaultdict(lambda: ([], []))
-    for side, items in enumerate(reversed(sides) if is_swapped else sides):
-        for at, item in items:
+    for side, items in enumerate(reversed(sorted_sides) if is_swapped else sorted_sides):
+        for index, item in items:
             if item.key is not None:
-                groups[item.key][side].append((at, item))
+                groups[item.key][side].append((index, item))
     pairs = []
     for ours, theirs in groups.values():
-        for at, other in _best([item for _, item in ours], [item for _, item in theirs]):
-            pairs.append((ours[at][0], theirs[other][0]))
-    return [(at, other) for other, at in pairs] if is_swapped else pairs
+        for index, other_index in _best_matching([item for _, item in ours], [item for _, item in theirs]):
+            pairs.append((ours[index][0], theirs[other_index][0]))
+    return [(index, other_index) for other_index, index in pairs] if is_swapped else pairs
 
 
-def _best(ours: Sequence[Item], theirs: Sequence[Item]) -> list[tuple[int, int]]:
+def _best_matching(ours: Sequence[Item], theirs: Sequence[Item]) -> list[tuple[int, int]]:
     """Return the matching with most values in common.
 
     Items that say the same, and hold no lists, are matched first: for a and b that are the same, a–b and x–y have at
     least as much in common as a–y and x–b.
     """
-    waiting: dict[str, list[int]] = defaultdict(list)
-    for at in reversed(range(len(theirs))):
-        if theirs[at].values and not theirs[at].lists:
-            waiting[theirs[at].text].append(at)
-    same = [(at, waiting[item.text].pop()) for at, item in enumerate(ours) if waiting.get(item.text)]
-    matched, others = {at for at, _ in same}, {other for _, other in same}
-    left = [at for at in range(len(ours)) if at not in matched]
-    right = [at for at in range(len(theirs)) if at not in others]
-    if not left or not right:
-        return same
-    weights = _in_common([ours[at] for at in left], [theirs[at] for at in right])
-    return [*same, *((left[at], right[other]) for at, other in best_assignment(weights))]
+    partners: dict[str, list[int]] = defaultdict(list)
+    for their_index in reversed(range(len(theirs))):
+        if theirs[their_index].values and not theirs[their_index].lists:
+            partners[theirs[their_index].text].append(their_index)
+    equal_pairs = [
+        (our_index, partners[item.text].pop()) for our_index, item in enumerate(ours) if partners.get(item.text)
+    ]
+    our_rest = sorted({*range(len(ours))} - {our_index for our_index, _ in equal_pairs})
+    their_rest = sorted({*range(len(theirs))} - {their_index for _, their_index in equal_pairs})
+    if not our_rest or not their_rest:
+        return equal_pairs
+    rows = _shared_value_counts([ours[index] for index in our_rest], [theirs[index] for index in their_rest])
+    assignment = best_assignment(_counts_to_weights(rows, len(their_rest)))
+    return [*equal_pairs, *((our_rest[row], their_rest[column]) for row, column in assignment)]
 
 
-def _in_common(ours: Sequence[Item], theirs: Sequence[Item]) -> NDArray[np.float64]:
-    """Return how many values each of our items has in common with each of theirs."""
-    weights = np.zeros((len(ours), len(theirs)))
-    having: dict[tuple[Steps, str], list[int]] = defaultdict(list)
-    for other, item in enumerate(theirs):
+def _shared_value_counts(ours: Sequence[Item], theirs: Sequence[Item]) -> list[Counter[int]]:
+    """Return for each of our items how many values it has in common with each of theirs, by the index of that."""
+    indices_by_value: dict[tuple[Steps, str], list[int]] = defaultdict(list)
+    for their_index, item in enumerate(theirs):
         for value in item.values:
-            having[value].append(other)
-    for at, item in enumerate(ours):
-        for value in item.values & having.keys():
-            weights[at, having[value]] += 1
-        for steps in item.lists:
-            for other, their_item in enumerate(theirs):
-                weights[at, other] += _shared(item.lists[steps], their_item.lists.get(steps, ()))
+            indices_by_value[value].append(their_index)
+    rows = []
+    for item in ours:
+        row = Counter(their_index for value in item.values for their_index in indices_by_value.get(value, ()))
+        for steps, items in item.lists.items():
+            for their_index, partner in enumerate(theirs):
+                if steps in partner.lists and (count := _count_shared_values(items, partner.lists[steps])):
+                    row[their_index] += count
+        rows.append(row)
+    return rows
+
+
+def _counts_to_weights(rows: Sequence[Counter[int]], columns: int) -> NDArray[np.float64]:
+    weights = np.zeros((len(rows), columns))
+    for row, counts in enumerate(rows):
+        weights[row, [*counts]] = [*counts.values()]
     return weights
 
 
-def _shared(ours: Sequence[Item], theirs: Sequence[Item]) -> int:
-    """Return how many values two lists have in common."""
-    number = 0
-    for at, other in match_items(ours, theirs):
-        item, partner = ours[at], theirs[other]
-        inside = sum(_shared(items, partner.lists.get(steps, ())) for steps, items in item.lists.items())
-        number += len(item.values & partner.values) + inside
-    return number
+def _count_shared_values(ours: Sequence[Item], theirs: Sequence[Item]) -> int:
+    """Return the most values that two lists can have in common, whatever items are matched; those of a key only.
+
+    It is asked for each two items that hold lists, most of which are short.
+    """
+    shared_count = 0
+    for key in {item.key for item in ours if item.key is not None}:
+        partners = [item for item in theirs if item.key == key]
+        rows = [*filter(None, _shared_value_counts([item for item in ours if item.key == key], partners))]
+        if len(partners) <= MAX_ENUMERATED:
+            shared_count += _greatest_sum(rows)
+        else:
+            weights = _counts_to_weights(rows, len(partners))
+            shared_count += int(sum(weights[pair] for pair in best_assignment(weights)))
+    return shared_count
+
+
+MAX_ENUMERATED = 6
+"""The most columns of which all sets are visited for a sum; of more, the pairs are searched for."""
+
+
+def _greatest_sum(rows: Sequence[Counter[int]]) -> int:
+    """Return the greatest sum of counts, at most one of each row and of each column.
+
+    >>> _greatest_sum([Counter({0: 2, 1: 3}), Counter({1: 2})])
+    4
+    """
+    sums = {frozenset[int](): 0}  # by the columns that are taken
+    for row in rows:
+        for taken, total in [*sums.items()]:
+            for column, shared in row.items():
+                if column not in taken:
+                    extended = taken | {column}
+                    sums[extended] = max(sums.get(extended, 0), total + shared)
+    return max(sums.values())
 
 
 Outcome = Literal["right", "absent", "wrong", "missing", "invented"]
@@ -217,7 +254,7 @@ class Place:
 
     def __init__(self, field: str, parts: list[Subschema], rule_of: Callable[[str], str]) -> None:
         self.field = field
-        self.parts = flat(parts)
+        self.parts = flattened(parts)
         self.is_tuple = any("prefixItems" in part.schema for part in self.parts)
         self.is_list = any("array" in types_of(part.schema) for part in self.parts)
         self._rule_of = rule_of
@@ -226,25 +263,25 @@ class Place:
 
     def below(self, step: str | int) -> "Place":
         """Return the place of a member or of an item. Items are alike, but for those of tuples."""
-        known = step if isinstance(step, str) or self.is_tuple else 0
-        if known not in self._below:
-            parts = [inner for part in self.parts for inner in below(part, known)]
-            if isinstance(known, int):
+        place_step = step if isinstance(step, str) or self.is_tuple else 0
+        if place_step not in self._below:
+            parts = [inner for part in self.parts for inner in parts_at_step(part, place_step)]
+            if isinstance(place_step, int):
                 field = f"{self.field}[]"
-            elif self.parts and not any(known in part.schema.get("properties", ()) for part in self.parts):
-                field = entry(self.field)  # of a dictionary
+            elif self.parts and not any(place_step in part.schema.get("properties", ()) for part in self.parts):
+                field = entry_path(self.field)  # of a dictionary
             else:
-                field = member(self.field, known)
-            self._below[known] = Place(field, parts, self._rule_of)
-        return self._below[known]
+                field = member_path(self.field, place_step)
+            self._below[place_step] = Place(field, parts, self._rule_of)
+        return self._below[place_step]
 
-    def normal(self, value: Any) -> str:
+    def normal_form(self, value: Any) -> str:
         """Return a text that values without members share if and only if they are the same here."""
         is_text, is_number = isinstance(value, str), isinstance(value, int | float) and not isinstance(value, bool)
         if DECIMAL in self._formats and (is_text or is_number):
             text = _read_decimal(str(value))
         else:
-            text = self._read(value) if is_text else None
+            text = self._read_temporal(value) if is_text else None
         if text is not None:
             return text
         if not is_text:
@@ -252,7 +289,7 @@ class Place:
         is_folded = self._rule_of(self.field) == "folded"
         return identity(normalise(value) if is_folded else unicodedata.normalize("NFC", value).strip())
 
-    def _read(self, text: str) -> str | None:
+    def _read_temporal(self, text: str) -> str | None:
         """Return the date, time or duration that a text is, in one spelling; None if it is none, or has not to be."""
         try:
             if "date" in self._formats:
@@ -312,10 +349,10 @@ class Comparison:
         items: tuple[tuple[str, int], ...],
         numbers: Iterator[int],
     ) -> Iterator[Pair]:
-        kinds = {kind for kind in (_kind(expected.value), _kind(given.value)) if kind != "nothing"}
+        kinds = {kind for kind in (_kind_of(expected.value), _kind_of(given.value)) if kind != "nothing"}
         if len(kinds) > 1:  # such as a text in place of a record: neither replaces the other
-            yield from self._pairs(place, expected, _NOWHERE, items, numbers)
-            yield from self._pairs(place, _NOWHERE, given, items, numbers)
+            yield from self._pairs(place, expected, _NO_SIDE, items, numbers)
+            yield from self._pairs(place, _NO_SIDE, given, items, numbers)
         elif kinds == {"record"}:
             for name in {**(expected.value or {}), **(given.value or {})}:
                 yield from self._pairs(place.below(name), expected.below(name), given.below(name), items, numbers)
@@ -337,11 +374,11 @@ class Comparison:
         if place.is_tuple:
             return [*zip_longest(range(len(expected)), range(len(given)))]
         matched = match_items(self._items(place, expected), self._items(place, given))
-        left = {at for at, _ in matched}, {at for _, at in matched}
+        matched_indices = {index for index, _ in matched}, {index for _, index in matched}
         return [
             *sorted(matched),
-            *((at, None) for at in range(len(expected)) if at not in left[0]),
-            *((None, at) for at in range(len(given)) if at not in left[1]),
+            *((index, None) for index in range(len(expected)) if index not in matched_indices[0]),
+            *((None, index) for index in range(len(given)) if index not in matched_indices[1]),
         ]
 
     def _items(self, place: Place, values: Sequence[Any]) -> list[Item]:
@@ -351,21 +388,21 @@ class Comparison:
         texts: set[tuple[Steps, str]] = set()
         lists: dict[Steps, list[Item]] = {}
         self._collect(place, value, (), texts, lists)
-        if keys and not (isinstance(value, dict) and any(_kind(value.get(key)) != "nothing" for key in keys)):
+        if keys and not (isinstance(value, dict) and any(_kind_of(value.get(key)) != "nothing" for key in keys)):
             return Item(frozenset(texts), lists, None)
-        return Item(frozenset(texts), lists, tuple(place.below(key).normal(value.get(key)) for key in keys))
+        return Item(frozenset(texts), lists, tuple(place.below(key).normal_form(value.get(key)) for key in keys))
 
     def _collect(
         self, place: Place, value: Any, steps: Steps, texts: set[tuple[Steps, str]], lists: dict[Steps, list[Item]]
     ) -> None:
-        kind = _kind(value)
+        kind = _kind_of(value)
         if kind == "record" or (kind == "list" and place.is_tuple):
             for step, inside in value.items() if kind == "record" else enumerate(value):
                 self._collect(place.below(step), inside, (*steps, step), texts, lists)
         elif kind == "list":
             lists[steps] = self._items(place, value)
         elif kind == "value":
-            texts.add((steps, place.normal(value)))
+            texts.add((steps, place.normal_form(value)))
 
 
 def can_be_key(field: str) -> bool:
@@ -386,8 +423,8 @@ class _Side:
     steps: Steps | None
 
     def below(self, step: str | int | None) -> "_Side":
-        if step is None or not has(self.value, step):
-            return _NOWHERE
+        if step is None or not has_member(self.value, step):
+            return _NO_SIDE
         return _Side(self.value[step], (*(self.steps or ()), step))
 
     @property
@@ -395,21 +432,21 @@ class _Side:
         return None if self.steps is None else steps_to_path(self.steps)
 
 
-_NOWHERE = _Side(None, None)
+_NO_SIDE = _Side(None, None)
 
 
 def _pair_of(place: Place, expected: _Side, given: _Side, items: tuple[tuple[str, int], ...]) -> Pair:
     outcome: Outcome
-    is_expected, is_given = (_kind(side.value) != "nothing" for side in (expected, given))
+    is_expected, is_given = (_kind_of(side.value) != "nothing" for side in (expected, given))
     if is_expected and is_given:
-        outcome = "right" if place.normal(expected.value) == place.normal(given.value) else "wrong"
+        outcome = "right" if place.normal_form(expected.value) == place.normal_form(given.value) else "wrong"
     else:
         outcome = "missing" if is_expected else "invented" if is_given else "absent"
     ends = (expected.value if is_expected else None, given.value if is_given else None)
     return Pair(place.field, outcome, *ends, expected.path, given.path, items)
 
 
-def _kind(value: Any) -> Literal["nothing", "record", "list", "value"]:
+def _kind_of(value: Any) -> Literal["nothing", "record", "list", "value"]:
     """Return the kind of a value; null, and a list or record without any members, are nothing."""
     if value is None or value in ([], {}):
         return "nothing"

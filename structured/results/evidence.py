@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structured.errors.values import message
-from structured.output_types.html import Html, code, coloured, joined, marked, table, verbatim
+from structured.output_types.html import Html, code, coloured, concatenated, highlighted, table, verbatim
 from structured.output_types.output_type import OutputType
 from structured.output_types.paths import Steps, leaves, path_to_steps, steps_to_path
 
@@ -188,17 +188,17 @@ def document_to_html(document: str, evidence: Mapping[str, Evidence]) -> Html:
     cuts = sorted({0, len(document), *(cut for start, end, _ in spans for cut in (start, end))})
     pieces = []
     for start, end in pairwise(cuts):
-        around = [(above - below, band) for below, above, band in spans if below <= start and end <= above]
+        covering = [(last - first, band) for first, last, band in spans if first <= start and end <= last]
         text = document[start:end]
         left_out = len(text) - 2 * CONTEXT
-        if around:
-            pieces.append(marked(text, min(around)[1]))
+        if covering:
+            pieces.append(highlighted(text, min(covering)[1]))
         elif len(document) <= MAX_CHARACTERS or left_out <= 0:
-            pieces.append(joined(text))
+            pieces.append(concatenated(text))
         else:
             note = coloured(f" … {left_out:,} characters … ", "unknown")
-            pieces.append(joined(text[:CONTEXT], note, text[-CONTEXT:]))
-    return verbatim(joined(*pieces))
+            pieces.append(concatenated(text[:CONTEXT], note, text[-CONTEXT:]))
+    return verbatim(concatenated(*pieces))
 
 
 def values_to_html(data: Any, missing: Sequence[str], evidence: Mapping[str, Evidence]) -> Html:
@@ -229,13 +229,13 @@ def without_unsupported(
     → `{"name": "Ana", "city": null, "tags": ["nurse"]}`
     """
     data = output_type.to_data(text)
-    texts = {steps for steps, value in leaves(data) if isinstance(value, str)}
-    weak = [path_to_steps(path) for path, match in evidence.items() if match.match in {"fuzzy", "none"}]
-    removed = {steps for steps in weak if steps in texts and output_type.is_removable(steps)}
-    return reduced(output_type, text, data, removed, evidence)
+    places_of_texts = {steps for steps, value in leaves(data) if isinstance(value, str)}
+    unsupported = [path_to_steps(path) for path, match in evidence.items() if match.match in {"fuzzy", "none"}]
+    removed = {steps for steps in unsupported if steps in places_of_texts and output_type.is_removable(steps)}
+    return without_values_at(output_type, text, data, removed, evidence)
 
 
-def reduced(
+def without_values_at(
     output_type: OutputType[Any], text: str, data: Any, removed: set[Steps], evidence: Mapping[str, Evidence]
 ) -> tuple[str, Mapping[str, Evidence]]:
     """Return an answer without the values at some places, and the evidence for what is left, at its new places.
@@ -244,21 +244,21 @@ def reduced(
     """
     if not removed:
         return text, evidence
-    moved: dict[str, Evidence] = {}
+    places_evidence: dict[str, Evidence] = {}
 
-    def kept(data: Any, steps: Steps, place: Steps) -> Any:
+    def remaining(data: Any, steps: Steps, place: Steps) -> Any:
         if isinstance(data, dict):
-            return {name: kept(inside, (*steps, name), (*place, name)) for name, inside in data.items()}
+            return {name: remaining(inside, (*steps, name), (*place, name)) for name, inside in data.items()}
         if isinstance(data, list):
-            gone = {one for one in removed if one[:-1] == steps and output_type.is_item(one)}
-            left = [index for index in range(len(data)) if (*steps, index) not in gone]
-            return [kept(data[index], (*steps, index), (*place, position)) for position, index in enumerate(left)]
-        if (known := evidence.get(steps_to_path(steps))) is not None:
-            absent = replace(known, span=None, match="absent", page=None) if steps in removed else known
-            moved[steps_to_path(place)] = absent
+            removals = {other for other in removed if other[:-1] == steps and output_type.is_item(other)}
+            items = [(index, item) for index, item in enumerate(data) if (*steps, index) not in removals]
+            return [remaining(item, (*steps, index), (*place, at)) for at, (index, item) in enumerate(items)]
+        if (support := evidence.get(steps_to_path(steps))) is not None:
+            evidence_of_null = replace(support, span=None, match="absent", page=None) if steps in removed else support
+            places_evidence[steps_to_path(place)] = evidence_of_null
         return None if steps in removed else data
 
-    return output_type.from_data(kept(data, (), ())), moved
+    return output_type.from_data(remaining(data, (), ())), places_evidence
 
 
 MIN_VALUES = 20

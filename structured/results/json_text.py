@@ -22,7 +22,7 @@ Token: TypeAlias = tuple[int, int]
 """The start and the end of a token of JSON: punctuation, a string, a number or a word."""
 
 _BLANKS = re.compile(r"[ \t\n\r]*")
-_WORD = re.compile(r"[-+.0-9A-Za-z]*")
+_UNQUOTED = re.compile(r"[-+.0-9A-Za-z]*")
 _CHARACTERS = re.compile(r'[^"\\]*(?:\\.[^"\\]*)*', re.DOTALL)
 """The characters of a string, without a backslash at the end of a piece."""
 
@@ -42,28 +42,28 @@ class Scanner:
 
     def feed(self, piece: str) -> Iterator[Token]:
         """Read more text, and yield the tokens that end in it."""
-        before, at = self.position, 0
+        offset, at = self.position, 0
         while at < len(piece):
             if self._in_string:
                 at = self._string(piece, at)
-                ends = not self._in_string
+                is_token_end = not self._in_string
             elif self._start is not None:
-                at, ends = self._letters(piece, at)
+                at, is_token_end = self._letters(piece, at)
             else:
                 at = _end(_BLANKS, piece, at)
                 if at == len(piece):
                     break
-                self._start = before + at
+                self._start = offset + at
                 self._in_string = piece[at] == '"'
-                ends = piece[at] in "{}[],:"
-                at += self._in_string or ends
-                if not (self._in_string or ends) and _end(_WORD, piece, at) == at:
-                    raise ValueError(f"{piece[at]!r} begins no value, at character {before + at}.")
-            self.position = before + at
-            if ends and self._start is not None:
+                is_token_end = piece[at] in "{}[],:"
+                at += self._in_string or is_token_end
+                if not (self._in_string or is_token_end) and _end(_UNQUOTED, piece, at) == at:
+                    raise ValueError(f"{piece[at]!r} begins no value, at character {offset + at}.")
+            self.position = offset + at
+            if is_token_end and self._start is not None:
                 yield self._start, self.position
                 self._start = None
-        self.position = before + len(piece)
+        self.position = offset + len(piece)
 
     def close(self) -> Iterator[Token]:
         """Yield the number at the end of the text, if there is one."""
@@ -83,12 +83,12 @@ class Scanner:
 
     def _letters(self, piece: str, at: int) -> tuple[int, bool]:
         """Return the end of the open word in a piece, and whether it is complete, as true, false and null are."""
-        end = _end(_WORD, piece, at)
+        end = _end(_UNQUOTED, piece, at)
         self._word.append(piece[at:end])
-        ends = end < len(piece) or (len(self._word) <= 5 and "".join(self._word) in {"true", "false", "null"})
-        if ends:
+        is_token_end = end < len(piece) or (len(self._word) <= 5 and "".join(self._word) in {"true", "false", "null"})
+        if is_token_end:
             self._word.clear()
-        return end, ends
+        return end, is_token_end
 
 
 def _end(pattern: re.Pattern[str], piece: str, at: int) -> int:
@@ -121,7 +121,7 @@ def json_leaves(text: str) -> Iterator[Leaf]:
     """
     by_steps: dict[Steps, Leaf] = {}
     known: set[Steps] = set()
-    for steps, start, end in spans(text):
+    for steps, start, end in value_spans(text):
         if steps in known:
             by_steps = {
                 place: leaf for place, leaf in by_steps.items() if place[: len(steps)] != steps or leaf.start >= start
@@ -132,7 +132,7 @@ def json_leaves(text: str) -> Iterator[Leaf]:
     yield from by_steps.values()
 
 
-def spans(text: str) -> Iterator[tuple[Steps, int, int]]:
+def value_spans(text: str) -> Iterator[tuple[Steps, int, int]]:
     """Yield where each value of a JSON text starts and ends, in the order of their ends.
 
     >>> list(spans('{"a": [1]}'))
@@ -148,7 +148,7 @@ def spans(text: str) -> Iterator[tuple[Steps, int, int]]:
             steps.append(None if raw == "{" else 0)
         elif raw in {"}", "]"}:
             steps.pop()
-            yield _known(steps), starts.pop(), end
+            yield _known_steps(steps), starts.pop(), end
         elif raw == ",":
             last = steps[-1]
             steps[-1] = last + 1 if isinstance(last, int) else None
@@ -156,10 +156,10 @@ def spans(text: str) -> Iterator[tuple[Steps, int, int]]:
             if steps and steps[-1] is None:
                 steps[-1] = str(json.loads(raw))
             else:
-                yield _known(steps), start, end
+                yield _known_steps(steps), start, end
 
 
-def _known(steps: list[str | int | None]) -> Steps:
+def _known_steps(steps: list[str | int | None]) -> Steps:
     return tuple(step for step in steps if step is not None)
 
 
@@ -205,12 +205,12 @@ class PartialReader(Generic[T]):
         self._annotation = self._output_type.parts or Annotation.of(Any)
         self._scanner = Scanner()
         self._text = StringIO()
-        self._open: list[_Container] = []
-        self._whole: Any = None
-        self._is_whole = False
+        self._open_containers: list[_Container] = []
+        self._complete_value: Any = None
+        self._is_complete = False
 
     def __repr__(self) -> str:
-        where = "whole" if self._is_whole else f"open={len(self._open)}"
+        where = "whole" if self._is_complete else f"open={len(self._open_containers)}"
         return f"PartialReader({where}, characters={self._scanner.position})"
 
     def feed(self, piece: str) -> list[StreamEvent]:
@@ -229,12 +229,12 @@ class PartialReader(Generic[T]):
     def close(self) -> list[StreamEvent]:
         """End the text, and return the values that this completes. Raises ValueError if the text was cut off."""
         if self._output_type.parts is None:
-            self._whole, self._is_whole = self._text.getvalue(), True
+            self._complete_value, self._is_complete = self._text.getvalue(), True
             with suppress(Exception):  # validators are the user's own code
-                self._whole = self._output_type.parse(self._whole)
-            return [StreamEvent((), self._whole)]
+                self._complete_value = self._output_type.parse(self._complete_value)
+            return [StreamEvent((), self._complete_value)]
         events = list(self._read(self._scanner.close()))
-        if not self._is_whole:
+        if not self._is_complete:
             raise ValueError(f"The text ends after {self._scanner.position} characters, and its value does not.")
         return events
 
@@ -245,50 +245,50 @@ class PartialReader(Generic[T]):
         An open model is an instance that lacks the other fields, and their defaults; no code of its class has run. What
         is returned does not change with the text.
         """
-        inside, is_known = self._whole, self._is_whole
-        for container in reversed(self._open):
+        value, is_known = self._complete_value, self._is_complete
+        for container in reversed(self._open_containers):
             members = container.members.copy()
             if is_known:
-                _put(members, container.key, inside)
-            inside, is_known = container.annotation.partial(members), True
-        return inside
+                _put(members, container.key, value)
+            value, is_known = container.annotation.partial_instance(members), True
+        return value
 
     def _read(self, tokens: Iterable[Token]) -> Iterator[StreamEvent]:
         for start, end in tokens:
             raw = self._slice(start, end)
-            if self._is_whole:
+            if self._is_complete:
                 raise ValueError(f"The value has ended, and {raw!r} follows.")
-            inside = self._open[-1] if self._open else None
+            innermost = self._open_containers[-1] if self._open_containers else None
             if raw in {"{", "["}:
-                self._open.append(self._opened(start, {} if raw == "{" else []))
+                self._open_containers.append(self._new_container(start, {} if raw == "{" else []))
             elif raw in {"}", "]"}:
-                if inside is None or isinstance(inside.members, dict) != (raw == "}"):
+                if innermost is None or isinstance(innermost.members, dict) != (raw == "}"):
                     raise ValueError(f"{raw!r} closes nothing, at character {start}.")
-                self._open.pop()
-                yield self._closed(inside, self._slice(inside.start, end), inside.members)
+                self._open_containers.pop()
+                yield self._put_complete(innermost, self._slice(innermost.start, end), innermost.members)
             elif raw in {",", ":"}:
                 continue
-            elif inside is not None and isinstance(inside.members, dict) and inside.key is None:
-                inside.key = str(json.loads(raw))
+            elif innermost is not None and isinstance(innermost.members, dict) and innermost.key is None:
+                innermost.key = str(json.loads(raw))
             else:
-                yield self._closed(self._opened(start, []), raw, json.loads(raw))
+                yield self._put_complete(self._new_container(start, []), raw, json.loads(raw))
 
-    def _opened(self, start: int, members: dict[str, Any] | list[Any]) -> "_Container":
-        if not self._open:
+    def _new_container(self, start: int, members: dict[str, Any] | list[Any]) -> "_Container":
+        if not self._open_containers:
             return _Container(start, (), self._annotation, members)
-        around = self._open[-1]
-        step = len(around.members) if around.key is None else around.key
-        return _Container(start, (*around.steps, step), around.annotation.inside(step), members)
+        outer = self._open_containers[-1]
+        step = len(outer.members) if outer.key is None else outer.key
+        return _Container(start, (*outer.steps, step), outer.annotation.part_at(step), members)
 
-    def _closed(self, container: "_Container", raw: str, plain: Any) -> StreamEvent:
+    def _put_complete(self, container: "_Container", raw: str, plain: Any) -> StreamEvent:
         """Put a complete value into the container around it."""
         value = container.annotation.read(raw, plain) if container.steps else self._annotation.read(raw, None)
-        if self._open:
-            around = self._open[-1]
-            _put(around.members, around.key, value)
-            around.key = None
+        if self._open_containers:
+            outer = self._open_containers[-1]
+            _put(outer.members, outer.key, value)
+            outer.key = None
         else:
-            self._whole, self._is_whole = value, True
+            self._complete_value, self._is_complete = value, True
         return StreamEvent(container.steps, value)
 
     def _slice(self, start: int, end: int) -> str:

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from structured.json_schema.document.equality import identity
-from structured.output_types.keys import SET, KeyOf, ShapeOf
-from structured.output_types.paths import Steps, members, steps_to_path
+from structured.output_types.keys import SET_SHAPE, KeyFunction, ShapeFunction
+from structured.output_types.paths import Steps, leaves_outside_lists, steps_to_path
 from structured.results.evidence import Evidence
 
 Prefer = Literal["confident", "first", "longest", "vote"]
@@ -27,7 +27,7 @@ the one that most parts give."""
 Conflicts = Mapping[str, Sequence[tuple[Any, Evidence]]]
 """Values that were not preferred, with their evidence, by the paths of those that were."""
 
-BLOCK = 256
+BLOCK_CHARACTERS = 256
 """The characters of a block of a document; items that touch one block are compared for the same place."""
 
 
@@ -57,23 +57,25 @@ def merge(
     answers: Sequence[PartAnswer],
     *,
     prefer: Prefer = "confident",
-    key_of: KeyOf = lambda _steps, _item: None,
-    shape_of: ShapeOf = lambda _steps, data: type(data).__name__,
+    key_of: KeyFunction = lambda _steps, _item: None,
+    shape_of: ShapeFunction = lambda _steps, data: type(data).__name__,
 ) -> Merged:
     """Return the merged answer to the parts of a document, which are in their order.
 
     `[{"no": 1}, {"no": 2}]`, `[{"no": 2}, {"no": 3}]` → `[{"no": 1}, {"no": 2}, {"no": 3}]`, if 2 has one place.
     """
     nodes = [_node(answer.data, answer.evidence, number, ()) for number, answer in enumerate(answers)]
-    merged = _Merging(prefer, key_of, shape_of, [answer.start for answer in answers]).merged(nodes, ())
+    merged = _NodeMerger(prefer, key_of, shape_of, [answer.start for answer in answers]).merged(nodes, ())
     leaves = {steps_to_path(steps): leaf for steps, leaf in merged.leaves()}
     return Merged(
         merged.data,
         {path: leaf.evidence for path, leaf in leaves.items() if leaf.evidence is not None},
         {
-            path: [(one.value, one.evidence) for one in leaf.others if one.evidence]
+            path: [
+                (alternative.value, alternative.evidence) for alternative in leaf.alternatives if alternative.evidence
+            ]
             for path, leaf in leaves.items()
-            if leaf.others
+            if leaf.alternatives
         },
     )
 
@@ -82,13 +84,13 @@ def merge(
 class _Node:
     """A value of one part, or of several: a leaf, an object or a list."""
 
-    part: int
+    part_number: int
     value: Any = None
     """That of a leaf."""
     evidence: Evidence | None = None
     members: "dict[str, _Node] | None" = None
     items: "list[_Node] | None" = None
-    others: "list[_Node]" = field(default_factory=list)
+    alternatives: "list[_Node]" = field(default_factory=list)
     """Leaves that were not preferred."""
 
     @property
@@ -133,12 +135,12 @@ def _node(data: Any, evidence: Mapping[str, Evidence], part: int, steps: Steps) 
     return _Node(part, data, evidence.get(steps_to_path(steps)))
 
 
-class _Merging(NamedTuple):
+class _NodeMerger(NamedTuple):
     """How nodes are merged."""
 
     prefer: Prefer
-    key_of: KeyOf
-    shape_of: ShapeOf
+    key_of: KeyFunction
+    shape_of: ShapeFunction
     starts: Sequence[int]
 
     def merged(self, nodes: Sequence[_Node], steps: Steps) -> _Node:
@@ -148,31 +150,31 @@ class _Merging(NamedTuple):
         """
         if len(nodes) == 1 and nodes[0].is_leaf:
             return nodes[0]
-        filled = [node for node in nodes if not node.is_leaf or node.value is not None] or nodes
+        filled_nodes = [node for node in nodes if not node.is_leaf or node.value is not None] or nodes
         groups: dict[Hashable, list[_Node]] = {}
-        for node in filled:
+        for node in filled_nodes:
             shape = "leaf" if node.is_leaf else self.shape_of(steps, node.data)
             groups.setdefault(shape, []).append(node)
-        shape, most = max(groups.items(), key=lambda group: (len(group[1]), sum(map(_worth, group[1]))))
+        shape, majority = max(groups.items(), key=lambda group: (len(group[1]), sum(map(_support, group[1]))))
         if shape is None:
-            result = max(most, key=_worth)
-        elif most[0].members is not None:
-            result = self._merged_objects(most, steps)
-        elif most[0].items is not None:
-            result = self._merged_lists(most, steps, must_differ=shape == SET)
+            result = max(majority, key=_support)
+        elif majority[0].members is not None:
+            result = self._merged_objects(majority, steps)
+        elif majority[0].items is not None:
+            result = self._merged_lists(majority, steps, must_differ=shape == SET_SHAPE)
         else:
-            result = self._preferred(most)
-        taken = {id(node) for node in ([result] if shape is None else most)}
-        _keep_beside(result, [node for node in filled if id(node) not in taken])
+            result = self._preferred(majority)
+        merged_nodes = {id(node) for node in ([result] if shape is None else majority)}
+        _keep_alternatives(result, [node for node in filled_nodes if id(node) not in merged_nodes])
         return result
 
     def _merged_objects(self, nodes: Sequence[_Node], steps: Steps) -> _Node:
         by_name: dict[str, list[_Node]] = {}
         for node in nodes:
-            for name, inside in (node.members or {}).items():
-                by_name.setdefault(name, []).append(inside)
-        members = {name: self.merged(inside, (*steps, name)) for name, inside in by_name.items()}
-        return _Node(nodes[0].part, members=members)
+            for name, member_nodes in (node.members or {}).items():
+                by_name.setdefault(name, []).append(member_nodes)
+        members = {name: self.merged(member_nodes, (*steps, name)) for name, member_nodes in by_name.items()}
+        return _Node(nodes[0].part_number, members=members)
 
     def _preferred(self, leaves: Sequence[_Node]) -> _Node:
         """Return the leaf that is preferred, with the others that the document supports and that say something else."""
@@ -184,9 +186,9 @@ class _Merging(NamedTuple):
             "vote": lambda leaf: votes[identity(leaf.value)],
         }
         measure = measures[self.prefer]
-        best = max(leaves, key=lambda leaf: (leaf.is_supported, measure(leaf), _confidence(leaf), -leaf.part))
-        preferred = _Node(best.part, best.value, best.evidence)
-        _keep_beside(preferred, leaves)
+        best = max(leaves, key=lambda leaf: (leaf.is_supported, measure(leaf), _confidence(leaf), -leaf.part_number))
+        preferred = _Node(best.part_number, best.value, best.evidence)
+        _keep_alternatives(preferred, leaves)
         return preferred
 
     def _merged_lists(self, nodes: Sequence[_Node], steps: Steps, *, must_differ: bool) -> _Node:
@@ -196,26 +198,27 @@ class _Merging(NamedTuple):
         in_order = sorted(records.records, key=lambda record: record.order)
         items = [self.merged(record.items, (*steps, index)) for index, record in enumerate(in_order)]
         if must_differ:
-            first: dict[Hashable, _Node] = {}
+            first_by_identity: dict[Hashable, _Node] = {}
             for item in items:
-                first.setdefault(identity(item.data), item)
-            items = [*first.values()]
-        return _Node(nodes[0].part, items=items)
+                first_by_identity.setdefault(identity(item.data), item)
+            items = [*first_by_identity.values()]
+        return _Node(nodes[0].part_number, items=items)
 
 
-def _keep_beside(preferred: _Node, others: Sequence[_Node]) -> None:
+def _keep_alternatives(preferred: _Node, others: Sequence[_Node]) -> None:
     """Keep the supported leaves of other nodes as alternatives of the same leaf, or of the first one."""
     leaves = dict(preferred.leaves())
-    first = next(iter(leaves.values()), None)
+    first_leaf = next(iter(leaves.values()), None)
     for other in others:
         for steps, leaf in other.leaves():
-            place = leaves.get(steps, first)
-            if place is not None and leaf.is_supported:
-                known = {identity(node.value) for node in (place, *place.others)}
-                place.others += [node for node in (leaf, *leaf.others) if identity(node.value) not in known]
+            target = leaves.get(steps, first_leaf)
+            if target is not None and leaf.is_supported:
+                values = {identity(node.value) for node in (target, *target.alternatives)}
+                others = (leaf, *leaf.alternatives)
+                target.alternatives += [node for node in others if identity(node.value) not in values]
 
 
-def _worth(node: _Node) -> float:
+def _support(node: _Node) -> float:
     """Return the number of supported leaves of a node, plus the confidence in them."""
     return sum(1 + _confidence(leaf) for _, leaf in node.leaves() if leaf.is_supported)
 
@@ -224,30 +227,30 @@ def _confidence(node: _Node) -> float:
     return 0.0 if node.evidence is None or node.evidence.confidence is None else node.evidence.confidence
 
 
-class _Place(NamedTuple):
+class _LeafPlace(NamedTuple):
     """The span and the value of a leaf of an item."""
 
     start: int
     end: int
     value: Hashable
 
-    def overlaps(self, other: "_Place") -> bool:
+    def overlaps(self, other: "_LeafPlace") -> bool:
         """Tell whether two overlap."""
         return self.start < other.end and other.start < self.end
 
     @property
     def blocks(self) -> range:
         """The blocks of the document that it touches."""
-        return range(self.start // BLOCK, self.end // BLOCK + 1)
+        return range(self.start // BLOCK_CHARACTERS, self.end // BLOCK_CHARACTERS + 1)
 
 
-_Places = Mapping[Steps, _Place]
+_Places = Mapping[Steps, _LeafPlace]
 
 
-def _places(item: _Node, start: int) -> _Places:
+def _leaf_places(item: _Node, start: int) -> _Places:
     """Return the places of the leaves of an item from a position on; of lists in it only if there are no others."""
     places = {
-        steps: _Place(*leaf.span, identity(leaf.value))
+        steps: _LeafPlace(*leaf.span, identity(leaf.value))
         for steps, leaf in item.leaves()
         if leaf.span is not None and leaf.span[0] >= start
     }
@@ -266,83 +269,90 @@ class _Record:
         self.order = order
         """Its position in the document, or that of the record before it."""
 
-    def likeness(self, part: int, places: _Places, own: _Places) -> int:
+    def has_item_of(self, part_number: int) -> bool:
+        return any(item.part_number == part_number for item in self.items)
+
+    def shared_places(self, part_number: int, places: _Places, unshared: _Places) -> int:
         """Return how many values of an item have the places of its own; 0 if the two are different things.
 
         They are if the document states two values for one field, at two places.
         """
-        if any(item.part == part for item in self.items):
+        if self.has_item_of(part_number):
             return 0
         pairs = [
-            (place, known[steps], steps) for known in self.places for steps, place in places.items() if steps in known
+            (place, known_places[steps], steps)
+            for known_places in self.places
+            for steps, place in places.items()
+            if steps in known_places
         ]
         if any(place.value != other.value and not place.overlaps(other) for place, other, _ in pairs):
             return 0
-        return sum(place.overlaps(other) for place, other, steps in pairs if steps in own)
+        return sum(place.overlaps(other) for place, other, steps in pairs if steps in unshared)
 
 
 class _Records:
     """The items of the lists of several parts, those that are one thing together."""
 
-    def __init__(self, steps: Steps, key_of: KeyOf, starts: Sequence[int]) -> None:
+    def __init__(self, steps: Steps, key_of: KeyFunction, starts: Sequence[int]) -> None:
         self._steps = steps
         self._key_of = key_of
         self._starts = starts
         self.records: list[_Record] = []
         self._by_key: dict[Hashable, _Record] = {}
-        self._near: dict[tuple[Steps, int], list[_Record]] = defaultdict(list)
+        self._by_block: dict[tuple[Steps, int], list[_Record]] = defaultdict(list)
         self._unplaced: dict[Hashable, list[_Record]] = defaultdict(list)
 
     def add(self, answer: _Node) -> None:
         """Add the items of a part; equal items with equal places are one."""
-        start = self._starts[answer.part]
+        start = self._starts[answer.part_number]
         distinct: dict[Hashable, tuple[_Node, _Places]] = {}
         for number, item in enumerate(answer.items or []):
-            places = _places(item, start)
+            places = _leaf_places(item, start)
             distinct.setdefault((identity(item.data), frozenset(places.items())) if places else number, (item, places))
-        placed = [*distinct.values()]
-        shared = Counter(place for _, places in placed for place in places.items())
+        items_and_places = [*distinct.values()]
+        place_counts = Counter(place for _, places in items_and_places for place in places.items())
         order = float(start)
-        for index, (item, places) in enumerate(placed):
-            own = {steps: place for steps, place in places.items() if shared[steps, place] == 1}
-            order = max(order, min((place.start for place in own.values()), default=order))
+        for index, (item, places) in enumerate(items_and_places):
+            unshared = {steps: place for steps, place in places.items() if place_counts[steps, place] == 1}
+            order = max(order, min((place.start for place in unshared.values()), default=order))
             data = item.data
             key = self._key_of((*self._steps, index), data)
-            record = self._record_of(item, key, data, places, own)
+            record = self._record_of(item, key, data, places, unshared)
             if record is None:
                 record = _Record(order)
                 self.records.append(record)
             record.items.append(item)
             record.places.append(places)
-            self._remember(record, key, data, own, is_placed=bool(places))
+            self._index_record(record, key, data, unshared, is_placed=bool(places))
 
-    def _record_of(self, item: _Node, key: Hashable, data: Any, places: _Places, own: _Places) -> _Record | None:
+    def _record_of(self, item: _Node, key: Hashable, data: Any, places: _Places, unshared: _Places) -> _Record | None:
         if key is not None and key in self._by_key:
             return self._by_key[key]
         if not places:
             twins = self._unplaced[identity(data)] if key is None else []
-            return next((record for record in twins if all(known.part != item.part for known in record.items)), None)
-        blocks = [(steps, block) for steps, place in own.items() for block in place.blocks]
-        near = dict.fromkeys(record for block in blocks for record in self._near.get(block, ()))
-        open_to = [record for record in near if key is None or record.key is None]
-        alike = [(record.likeness(item.part, places, own), record) for record in open_to]
-        return max((match for match in alike if match[0]), key=lambda match: match[0], default=(0, None))[1]
+            other_parts = (record for record in twins if not record.has_item_of(item.part_number))
+            return next(other_parts, None)
+        blocks = [(steps, block) for steps, place in unshared.items() for block in place.blocks]
+        neighbours = dict.fromkeys(record for block in blocks for record in self._by_block.get(block, ()))
+        candidates = [record for record in neighbours if key is None or record.key is None]
+        scores = [(record.shared_places(item.part_number, places, unshared), record) for record in candidates]
+        return max((match for match in scores if match[0]), key=lambda match: match[0], default=(0, None))[1]
 
-    def _remember(self, record: _Record, key: Hashable, data: Any, own: _Places, *, is_placed: bool) -> None:
+    def _index_record(self, record: _Record, key: Hashable, data: Any, unshared: _Places, *, is_placed: bool) -> None:
         if key is not None:
             self._by_key[key] = record
             record.key = key
         elif not is_placed and record not in self._unplaced[identity(data)]:
             self._unplaced[identity(data)].append(record)
-        for steps, place in own.items():
+        for steps, place in unshared.items():
             for block in place.blocks:
-                near = self._near[steps, block]
-                if record not in near[-1:]:
-                    near.append(record)
+                block_records = self._by_block[steps, block]
+                if record not in block_records[-1:]:
+                    block_records.append(record)
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class SampledAnswer:
     """An answer as plain JSON values, and its log-probability."""
 
     data: Any
@@ -358,7 +368,7 @@ class VoteResult:
     """The position of the candidate that won as a whole; None if `data` was assembled."""
 
 
-def vote(candidates: Sequence[Candidate], is_valid: Callable[[Any], bool]) -> VoteResult:
+def vote(candidates: Sequence[SampledAnswer], is_valid: Callable[[Any], bool]) -> VoteResult:
     """Return the value of most candidates, member by member; ties go to the group with the likeliest candidate.
 
     `{"name": "Ana", "age": 3}`, `{"name": "Ana", "age": 31}`, `{"name": "Ann", "age": 31}` →
@@ -370,29 +380,34 @@ def vote(candidates: Sequence[Candidate], is_valid: Callable[[Any], bool]) -> Vo
     """
     if not candidates:
         raise ValueError("There are no candidates. A vote needs at least one.")
-    data = _voted(candidates)
+    data = _vote_on_place(candidates)
     if is_valid(data):
         return VoteResult(data)
-    leaves = {(steps, identity(value)) for steps, value in members(data)}
+    leaves = {(steps, identity(value)) for steps, value in leaves_outside_lists(data)}
     closeness = [
-        (-len(leaves ^ {(steps, identity(value)) for steps, value in members(one.data)}), one.log_probability)
-        for one in candidates
+        (
+            -len(leaves ^ {(steps, identity(value)) for steps, value in leaves_outside_lists(candidate.data)}),
+            candidate.log_probability,
+        )
+        for candidate in candidates
     ]
     position = closeness.index(max(closeness))
     return VoteResult(candidates[position].data, position)
 
 
-def _voted(candidates: Sequence[Candidate]) -> Any:
+def _vote_on_place(candidates: Sequence[SampledAnswer]) -> Any:
     """Return the value of most candidates at one place."""
-    groups: dict[Hashable, list[Candidate]] = {}
+    groups: dict[Hashable, list[SampledAnswer]] = {}
     for candidate in candidates:
         shape = frozenset(candidate.data) if isinstance(candidate.data, dict) else identity(candidate.data)
         groups.setdefault(shape, []).append(candidate)
-    most = max(groups.values(), key=lambda group: (len(group), max(candidate.log_probability for candidate in group)))
-    likeliest = max(most, key=lambda candidate: candidate.log_probability).data
+    majority = max(
+        groups.values(), key=lambda group: (len(group), max(candidate.log_probability for candidate in group))
+    )
+    likeliest = max(majority, key=lambda candidate: candidate.log_probability).data
     if not isinstance(likeliest, dict):
         return likeliest
     return {
-        name: _voted([Candidate(candidate.data[name], candidate.log_probability) for candidate in most])
+        name: _vote_on_place([SampledAnswer(candidate.data[name], candidate.log_probability) for candidate in majority])
         for name in likeliest
     }

@@ -25,7 +25,7 @@ from structured.decoding.requests import Generation
 from structured.errors import Attempt, GenerationError, MissingError, StructuredError
 from structured.errors.values import StandInError, message, picklable, shown
 from structured.output_types.checks import Flag, flags_of, flags_of_data
-from structured.output_types.html import card, joined, listed
+from structured.output_types.html import bullet_list, card, concatenated
 from structured.output_types.missing_values import ParsedAnswer
 from structured.output_types.output_type import OutputType
 from structured.output_types.paths import leaves, steps_to_path
@@ -83,28 +83,28 @@ class Provenance:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ResultInputs:
     """The inputs from which the lazy members of a result are computed.
 
     Attributes:
         output_type: The type that reads it.
-        confidence_samples: The generations, rejected ones too, that tell how sure the model was.
+        all_generations: All generations that tell how sure the model was.
         kept: The part of an earlier answer that the last attempt kept.
         pages: Where each page of the document starts.
         layout: Where its words stand on its pages.
         calibrate: The probability that a value of some confidence is right; None if there is no calibration.
-        located: The evidence, where it is known already.
+        known_evidence: The evidence, where it is known already.
         stated: The stated values and the missing fields, of a type whose fields may be missing.
         provenance: Returns what decides the answer.
     """
 
     output_type: OutputType[Any]
-    confidence_samples: Sequence[Generation] = ()
+    all_generations: Sequence[Generation] = ()
     kept: KeptAnswer | None = None
     pages: Sequence[int] = ()
     layout: PageLayout | None = None
     calibrate: Callable[[float], float] | None = None
-    located: Mapping[str, Evidence] | None = None
+    known_evidence: Mapping[str, Evidence] | None = None
     stated: ParsedAnswer[Any] | None = None
     provenance: Callable[[], Provenance] | None = None
 
@@ -153,15 +153,15 @@ class Result(Generic[T]):
     source: str = field(default="")
     _instance: T | None = field(default=None)
     """The value; None also where there is none."""
-    _unmade: Exception | None = field(default=None)
+    _missing_error: Exception | None = field(default=None)
     """Why there is no value: fields that the type requires are missing."""
-    _reading: Reading | None = field(default=None)
+    _inputs: ResultInputs | None = field(default=None)
     """The inputs of the lazy members."""
 
     def __repr__(self) -> str:
         """Return the id with the value, or with the error; the stated data where no value can be made."""
         shown: dict[str, Any] = {"value": self._instance} if self.error is None else {"error": self.error}
-        if self._unmade is not None:
+        if self._missing_error is not None:
             shown = {"data": self.data}
         if self.missing:
             shown["missing"] = self.missing
@@ -176,46 +176,48 @@ class Result(Generic[T]):
         """
         if self.error is not None:
             raise self.error
-        if self._unmade is not None:
+        if self._missing_error is not None:
             name = "" if self.provenance is None else self.provenance.type
-            faults = self._unmade.errors() if isinstance(self._unmade, ValidationError) else []
+            faults = self._missing_error.errors() if isinstance(self._missing_error, ValidationError) else []
             needed = {steps_to_path(fault["loc"]) for fault in faults}
             needed = needed if needed <= set(self.missing) else set()  # a union's branches are in these paths
-            raise MissingError(self.missing, needed=sorted(needed), type_name=name, document=self.id) from self._unmade
+            raise MissingError(
+                self.missing, needed=sorted(needed), type_name=name, document=self.id
+            ) from self._missing_error
         return cast("T", self._instance)
 
     @cached_property
     def data(self) -> Any:
         """The stated values, as plain JSON, without the missing fields; None if there is an error."""
-        if self._reading is None or self.text is None:
+        if self._inputs is None or self.text is None:
             return None
-        stated = self._reading.stated
-        return self._reading.output_type.to_data(self.text) if stated is None else stated.data
+        stated = self._inputs.stated
+        return self._inputs.output_type.to_data(self.text) if stated is None else stated.data
 
     @cached_property
     def evidence(self) -> Mapping[str, Evidence]:
         """The evidence for each value that holds no others, by its path; `""` is an answer of one value."""
-        if self._reading is None or self.text is None:
+        if self._inputs is None or self.text is None:
             return {}
-        reading, found = self._reading, self._reading.located
-        if found is None:
-            found = attribute(reading.output_type, self.document, self.text, reading.confidence_samples, reading.kept)
-        if reading.calibrate is not None:
-            found = {path: evidence.calibrated(reading.calibrate) for path, evidence in found.items()}
-        return on_pages(found, reading.pages, reading.layout)
+        source, evidence = self._inputs, self._inputs.known_evidence
+        if evidence is None:
+            evidence = attribute(source.output_type, self.document, self.text, source.all_generations, source.kept)
+        if source.calibrate is not None:
+            evidence = {path: item.calibrated(source.calibrate) for path, item in evidence.items()}
+        return on_pages(evidence, source.pages, source.layout)
 
     @cached_property
     def flags(self) -> tuple[Flag, ...]:
         """The values that did not pass a `Check` of the type, each with the check's message."""
-        if self._reading is None or self.text is None:
+        if self._inputs is None or self.text is None:
             return ()
-        parts = self._reading.output_type.parts
-        return flags_of(parts, self._instance) if self._unmade is None else flags_of_data(parts, self.data)
+        parts = self._inputs.output_type.parts
+        return flags_of(parts, self._instance) if self._missing_error is None else flags_of_data(parts, self.data)
 
     @cached_property
     def provenance(self) -> Provenance | None:
         """The inputs that decided the answer; None if there is an error."""
-        return None if self._reading is None or self._reading.provenance is None else self._reading.provenance()
+        return None if self._inputs is None or self._inputs.provenance is None else self._inputs.provenance()
 
     @property
     def confidence(self) -> float:
@@ -281,17 +283,18 @@ class Result(Generic[T]):
         computed = {"data": self.data, "evidence": dict(self.evidence), "provenance": self.provenance}
         computed["flags"] = self.flags
         attempts = tuple(Attempt(attempt.text, picklable(attempt.error)) for attempt in self.attempts)
-        replaced = {"_reading": None, "attempts": attempts, "metadata": dict(self.metadata)}
-        unmade = None if self._unmade is None else picklable(self._unmade)
-        return {**vars(self), **computed, **replaced, "conflicts": dict(self.conflicts), "_unmade": unmade}
+        replaced = {"_inputs": None, "attempts": attempts, "metadata": dict(self.metadata)}
+        unmade = None if self._missing_error is None else picklable(self._missing_error)
+        return {**vars(self), **computed, **replaced, "conflicts": dict(self.conflicts), "_missing_error": unmade}
 
     def _repr_html_(self) -> str:
         """Return the document with its values highlighted, and the values with their evidence."""
         title, model = ("Result", "") if self.provenance is None else (self.provenance.type, self.provenance.model)
         if self.error is not None:
-            return card(title, model, joined(message(self.error)))
+            return card(title, model, concatenated(message(self.error)))
         parts = [document_to_html(self.document, self.evidence)] if self.document else []
-        parts += [values_to_html(self.data, self.missing, self.evidence), *([listed(self.flags)] if self.flags else ())]
+        parts.append(values_to_html(self.data, self.missing, self.evidence))
+        parts += [bullet_list(self.flags)] if self.flags else []
         return card(title, model, *parts)
 
 
@@ -327,23 +330,24 @@ def result_from_json(
             return failed
         result = _answered_from_json(record, position, metadata)
         data = record.get("data", record["value"])
-        located = record.get("evidence", {}) if "document" in record else {}  # places in a text that is not there
-        evidence = {path: _read_evidence(part, result.document) for path, part in located.items()}
+        has_document = "document" in record  # without it, places are in a text that is not there
+        evidence_records = record.get("evidence", {}) if has_document else {}
+        evidence = {path: _read_evidence(part, result.document) for path, part in evidence_records.items()}
         members = {"data": data, "evidence": evidence, "provenance": provenance}
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"it is no result: {message(error)}") from error
-    instance, unmade = data if result.missing else record["value"], None
+    instance, missing_error = data if result.missing else record["value"], None
     if output_type is not None:
         text = output_type.from_data(data) if result.text is None else result.text
         value = output_type.parse(text)
         stated = value if isinstance(value, ParsedAnswer) else ParsedAnswer(value, output_type.to_data(text), ())
         if "data" in record and (stated.data, stated.missing) != (data, result.missing):
             raise ValueError("its data are not what its text says")
-        instance, unmade = stated.value, stated.error
-        result = replace(result, _reading=Reading(output_type))
+        instance, missing_error = stated.value, stated.error
+        result = replace(result, _inputs=ResultInputs(output_type))
     else:
         members["flags"] = tuple(Flag(**flag) for flag in record.get("flags", ()))
-    result = replace(result, _instance=instance, _unmade=unmade)
+    result = replace(result, _instance=instance, _missing_error=missing_error)
     vars(result).update(members)
     return result
 

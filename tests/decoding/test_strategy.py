@@ -31,7 +31,7 @@ from structured.index.index import Index
 from structured.models import FunctionModel
 from structured.models.function import FunctionBatch
 from structured.regex import Pattern, literal
-from structured.results.merging import Candidate, vote
+from structured.results.merging import SampledAnswer, vote
 from structured.vocabulary import Vocabulary
 
 TOKENIZER = ByteTokenizer()
@@ -239,7 +239,7 @@ def test_particles_are_candidates_in_random_order() -> None:
     assert found.evidence["first"].agreement == sum(one["first"] == even["first"] for one in digits) / 12
     assert {one.diagnostics.type_log_probability for one in candidates} != {None}
     voted = extract(Digits, "x", seed=5, **{**options, "search": Particles(12, vote=True)})
-    assert voted == Digits(**vote([Candidate(one, 0.0) for one in digits], lambda data: data is not None).data)
+    assert voted == Digits(**vote([SampledAnswer(one, 0.0) for one in digits], lambda data: data is not None).data)
     assert extract(EvenDigits, "x", seed=5, **options) == found.value
 
 
@@ -343,7 +343,7 @@ def test_a_vote_is_among_the_answers_of_one_document() -> None:
     )
     expected = []
     for drawn in candidates:
-        ballots = [Candidate(json.loads(one.text), one.log_probability) for one in drawn]
+        ballots = [SampledAnswer(json.loads(one.text), one.log_probability) for one in drawn]
         even = [one for one in ballots if all(number % 2 == 0 for number in one.data.values())]
         expected.append(EvenDigits(**vote(even, lambda data: data is not None).data))
     assert extract_batch(EvenDigits, documents, **{**options, "search": Samples(40, vote=True)}) == expected

@@ -20,7 +20,7 @@ from structured.errors import BatchError, BudgetWarning, GenerationError, NotSta
 from structured.extraction import events
 from structured.models import FunctionModel
 from structured.models.scripted import ScriptedModel
-from structured.output_types.keys import SET, shapes
+from structured.output_types.keys import SET_SHAPE, shape_function
 from structured.output_types.resolve import resolve_type
 
 
@@ -250,7 +250,7 @@ def test_items_differ_only_if_they_must_in_every_branch(asked: Any, is_set: bool
     """A repeated item of a list that may be of another branch is kept."""
     root = resolve_type(asked).root
     assert root is not None
-    assert (shapes(root)((), [1, 1]) == SET) == is_set
+    assert (shape_function(root)((), [1, 1]) == SET_SHAPE) == is_set
 
 
 def test_a_chunk_whose_answer_is_shortened_is_split_again() -> None:

@@ -18,10 +18,10 @@ from structured.automata.byte_automaton import accepts_text
 from structured.decoding import Generation
 from structured.errors import GenerationError
 from structured.models import FunctionModel
-from structured.output_types.json_output import rewriting
+from structured.output_types.json_output import rewriting_automaton
 from structured.output_types.resolve import resolve_type
 from structured.results import Calibration
-from structured.results.json_text import spans
+from structured.results.json_text import value_spans
 
 TOKENS = ByteTokenizer()
 
@@ -226,9 +226,9 @@ def test_what_is_kept_stands_there_as_it_was(name: str, whitespace: str) -> None
     source = random.Random(0)
     for _ in range(8):
         text = random_json(output_type.automaton(), source, 200).decode()
-        places = {steps: (start, end) for steps, start, end in spans(text) if steps}
+        places = {steps: (start, end) for steps, start, end in value_spans(text) if steps}
         steps, (start, end) = source.choice(sorted(places.items(), key=str))
-        automaton = rewriting(output_type, text, {steps: (start, end)}, "Some text.")
+        automaton = rewriting_automaton(output_type, text, {steps: (start, end)}, "Some text.")
         assert automaton is not None
         other = random_json(automaton, source, len(text)).decode()
         assert other.startswith(text[:start])

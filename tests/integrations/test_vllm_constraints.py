@@ -18,7 +18,7 @@ from structured.errors import GenerationError, ModelError, SchemaError
 from structured.index.masks import unpack
 from structured.integrations.vllm import check_constraint, read, start
 from structured.json_schema.document.drafts import SchemaDraft
-from structured.output_types.described_types import MAX_CHARACTERS, text_to_type, type_to_text
+from structured.output_types.described_types import MAX_CONSTRAINT_CHARACTERS, text_to_type, type_to_text
 from structured.output_types.json_output import JsonLayout
 from structured.output_types.resolve import resolve_type
 from structured.vocabulary import Vocabulary
@@ -118,7 +118,10 @@ WRONG: dict[str, tuple[Any, str]] = {
     "an unknown language": ('{"grammar": "", "language": "PEG"}', "The constraint 'grammar' is wrong: language"),
     "half a character": ('{"choice": ["\\ud800"]}', "The constraint holds a lone surrogate"),
     "many brackets": ("[" * 100_000, ""),
-    "a long one": (" " * (MAX_CHARACTERS + 1), "The constraint has 1,000,001 characters, and 1,000,000 are taken"),
+    "a long one": (
+        " " * (MAX_CONSTRAINT_CHARACTERS + 1),
+        "The constraint has 1,000,001 characters, and 1,000,000 are taken",
+    ),
 }
 
 

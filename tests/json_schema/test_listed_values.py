@@ -22,7 +22,7 @@ from structured.json_schema.logic import validity
 from structured.json_schema.logic.validity import allows
 from structured.json_schema.schema_compiler import compiled, schema_to_pattern
 from structured.output_types.described_types import DescribedType
-from structured.output_types.description import MAX_LISTED
+from structured.output_types.description import MAX_LISTED_CHARACTERS
 from structured.output_types.json_output import JsonLayout
 from structured.output_types.resolve import resolve_type
 from structured.vocabulary import Vocabulary
@@ -67,7 +67,7 @@ def test_a_sketch_shows_all_values_up_to_a_limit_and_then_how_many_more(count: i
     shown, _, more = sketch.partition(" | ... (")
     values = [json.loads(value) for value in shown.split(" | ")]
     assert values == VALUES[: len(values)]
-    assert len(sketch) < MAX_LISTED + 50
+    assert len(sketch) < MAX_LISTED_CHARACTERS + 50
     assert (more == "") == (len(values) == count)
     assert not more or more == f"{count - len(values):,} more)"
 

@@ -126,7 +126,7 @@ def is_stated(value: object, quoted: str) -> bool:
         if isinstance(value, time)
         else stated_numbers(quoted)
     )
-    whole = {reading for one in stated if one.span == (0, len(quoted)) for reading in one.readings}
+    whole = {reading for one in stated if one.span == (0, len(quoted)) for reading in one.values}
     return (Decimal(str(value)) if isinstance(value, (int, float)) else value) in whole
 
 

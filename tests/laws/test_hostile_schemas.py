@@ -23,7 +23,7 @@ from structured.index.index import Index
 from structured.json_schema.schema_compiler import compiled
 from structured.output_types.description import describe
 from structured.output_types.json_output import JsonLayout
-from structured.output_types.json_schema import MAX_NESTED
+from structured.output_types.json_schema import MAX_NESTED_BRACKETS
 from structured.output_types.resolve import resolve_type
 from structured.regex import concat, excerpt, literal, repeat
 from structured.vocabulary import Vocabulary
@@ -234,18 +234,18 @@ def test_nested_schemas_are_compiled_from_any_caller(way: str, frames: int) -> N
 def test_deeper_schemas_are_refused_by_name(way: str, depth: int, frames: int) -> None:
     """What Python cannot read is refused before it is read, as a mapping and as a text."""
     schema = {way: nested(depth, lambda inner: [inner])} if way in ("const", "enum") else nested(depth, DEEP[way])
-    with pytest.raises(SchemaError, match=f"more than {MAX_NESTED} brackets"):
+    with pytest.raises(SchemaError, match=f"more than {MAX_NESTED_BRACKETS} brackets"):
         from_below(frames, lambda: JsonSchema(schema))
 
 
 @pytest.mark.parametrize("text", ["[" * 100_000, '{"not":' * 100_000, '{"const":' + "[" * 5_000 + "]" * 5_000 + "}"])
 def test_deep_texts_are_refused_by_name(text: str) -> None:
     """As many brackets as one likes are an error of the library's, and so is a mapping that contains itself."""
-    with pytest.raises(SchemaError, match=f"more than {MAX_NESTED} brackets"):
+    with pytest.raises(SchemaError, match=f"more than {MAX_NESTED_BRACKETS} brackets"):
         JsonSchema(text)
     endless: dict[str, Any] = {}
     endless["not"] = endless
-    with pytest.raises(SchemaError, match=f"more than {MAX_NESTED} brackets"):
+    with pytest.raises(SchemaError, match=f"more than {MAX_NESTED_BRACKETS} brackets"):
         JsonSchema(endless)
 
 

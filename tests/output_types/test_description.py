@@ -410,3 +410,22 @@ def test_a_definition_that_is_called_like_a_kind_of_values_has_a_capital() -> No
     tree = {"type": "object", "properties": {"inside": {"$ref": "#/$defs/string"}}}
     described = sketch(JsonSchema({"$ref": "#/$defs/string", "$defs": {"string": tree}}))
     assert "inside?: String" in described
+
+
+class Price(BaseModel):
+    whole: float = Field(examples=[1234.0, 12.5])
+    several: list[float] = Field(examples=[[1234.0, 12.5]])
+    decimal: Decimal = Field(examples=[Decimal("1.50")])
+    nullable: Decimal | None = Field(examples=[Decimal("1.50")])
+    or_text: Decimal | str = Field(examples=[Decimal("1.50"), "on request"])
+
+
+def test_examples_of_numbers_are_written_as_documents_and_answers_write_them():
+    lines = resolve_type(Price).describe().text.splitlines()
+    assert lines[1:-1] == [
+        "  whole: number  // e.g. 1234, 12.5",
+        "  several: [number, ...]  // e.g. [1234, 12.5]",
+        "  decimal: number  // e.g. 1.50",
+        "  nullable: number | null  // e.g. 1.50",
+        '  or_text: number | string  // e.g. 1.50, "on request"',
+    ]

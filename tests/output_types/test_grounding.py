@@ -17,11 +17,11 @@ from typing_extensions import TypeAliasType
 
 from structured import Extractor, Grounded, JsonSchema, Repetition, extract, extract_batch
 from structured.automata.byte_automaton import accepts_text
-from structured.errors import ModelError, NotStatedError, SchemaError
+from structured.errors import ModelError, NotStatedError, SchemaError, StructuredWarning
 from structured.json_schema.document.location import GROUNDED
 from structured.models import FunctionModel, ScriptedModel
 from structured.output_types import Grounding
-from structured.output_types.grounded_values import marks
+from structured.output_types.grounded_values import grounding_marks
 from structured.output_types.resolve import resolve_type
 from structured.output_types.stated_dates import stated_dates
 from structured.output_types.stated_numbers import stated_numbers
@@ -67,11 +67,12 @@ def check(document: str, value: object, span: tuple[int, int]) -> None:
     if isinstance(value, str):
         assert value in (quoted, as_written(quoted))
     elif isinstance(value, date):
-        assert value in {one for found in stated_dates(quoted) for one in found.readings}
+        assert value in {one for found in stated_dates(quoted) for one in found.values}
     else:
-        assert Decimal(str(value)) in {one for found in stated_numbers(quoted) for one in found.readings}
+        assert Decimal(str(value)) in {one for found in stated_numbers(quoted) for one in found.values}
 
 
+@pytest.mark.filterwarnings("ignore:Invoice can have no object")
 @settings(max_examples=examples(150))
 @given(DOCUMENTS, st.integers(0, 10_000), st.booleans())
 def test_every_grounded_value_stands_at_its_span(document: str, seed: int, hates: bool) -> None:
@@ -342,9 +343,9 @@ def test_data_is_no_mark(keyword: str) -> None:
     """A value that looks like a mark makes no type depend on the document."""
     value: Any = {GROUNDED: "words"}
     schema = {"properties": {"a": {"type": "object", keyword: [value] if keyword == "examples" else value}}}
-    assert not list(marks(schema))
+    assert not list(grounding_marks(schema))
     schema["properties"]["b"] = {"type": "string", GROUNDED: "words"}
-    assert list(marks(schema)) == ["words"]
+    assert list(grounding_marks(schema)) == ["words"]
 
 
 def test_keys_of_dictionaries_cannot_be_grounded() -> None:
@@ -364,8 +365,11 @@ def test_a_time_without_a_zone_is_found_as_one_in_utc(wanted: Any) -> None:
     """A type that demands a zone gets one; the evidence is what the document says of it."""
     is_free = wanted is AwareDatetime
     model = scripted('"2024-03-14T09:40:00Z"') if is_free else anything(0)
-    found = Extractor(wanted, model=model).result("On 14 March 2024 at 9:40 am.").evidence[""]
+    result = Extractor(wanted, model=model).result("On 14 March 2024 at 9:40 am.")
+    found = result.evidence[""]
     assert (found.span, found.match) == ((3, 27), "normalised" if is_free else "grounded")
+    demands_zone = wanted in (AwareDatetime, Grounded[AwareDatetime])
+    assert str(result.value.tzinfo) == ("UTC" if demands_zone else "None")
 
 
 def test_a_quotation_stands_where_the_document_has_it() -> None:
@@ -394,3 +398,23 @@ def test_equal_times_of_several_zones_are_each_stated() -> None:
     allowed = ("09:40:00+01:00", "10:40:00+02:00")
     assert all(accepts_text(automaton, f'{{"at": "2024-03-14T{time}"}}') for time in allowed)
     assert not accepts_text(automaton, '{"at": "2024-03-14T08:40:00Z"}')
+
+
+class PricedLine(BaseModel):
+    name: str
+    price: float
+
+
+class PricedLines(BaseModel):
+    lines: list[PricedLine]
+
+
+def test_objects_that_the_document_makes_impossible_are_warned_of() -> None:
+    """Where it states none of what each of them requires, their list can only be empty."""
+    document = "Ana: a chair, without a price."
+    with pytest.warns(StructuredWarning, match=r"^PricedLines can have no object at #/properties/lines/items: .*price"):
+        result = Extractor(PricedLines, model=anything(0), grounded=True).result(document)
+    assert result.value.lines == []
+    options: Any = {"grounded": True, "allow_missing": ["lines[].price"]}
+    missing = Extractor(PricedLines, model=scripted('{"lines": [{"name": "Ana", "price": null}]}'), **options)
+    assert missing.result(document).missing == ("lines[0].price",)

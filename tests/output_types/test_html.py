@@ -15,7 +15,17 @@ from strategies import output_types
 from structured import Beams, Extractor, Samples, inspect_type
 from structured.extraction import Options
 from structured.models import FunctionModel
-from structured.output_types.html import card, code, coloured, html, joined, listed, marked, table, verbatim
+from structured.output_types.html import (
+    bullet_list,
+    card,
+    code,
+    coloured,
+    concatenated,
+    highlighted,
+    html,
+    table,
+    verbatim,
+)
 from structured.output_types.paths import steps_to_path
 from structured.results.evidence import CONTEXT, MAX_CHARACTERS, Evidence
 from structured.results.result import Provenance
@@ -61,12 +71,12 @@ def spelled(text: str) -> str:
 @given(st.text(st.sampled_from("<>&'\"/a \ud800é🙂") | st.characters(), max_size=20))
 def test_no_text_becomes_markup(text: str) -> None:
     """It is read as it stands, wherever it is put; half a surrogate pair is spelled out."""
-    parts = [html(text), verbatim(text), code(text), coloured(text, "bad"), marked(text, "bad")]
-    parts.append(listed([text]))
+    parts = [html(text), verbatim(text), code(text), coloured(text, "bad"), highlighted(text, "bad")]
+    parts.append(bullet_list([text]))
     for part in parts:
         part.encode()
         assert lines(Page(part).text) == lines(spelled(text))
-    several = lines(Page(card(text, "", table([text], [[text, joined(*parts)]]))).text)
+    several = lines(Page(card(text, "", table([text], [[text, concatenated(*parts)]]))).text)
     assert several == f"{lines(spelled(text))} " + lines(spelled(text)) * (2 + len(parts))
 
 

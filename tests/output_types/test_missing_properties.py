@@ -21,7 +21,7 @@ from structured.models import FunctionModel, ScriptedModel
 from structured.output_types.described_types import type_to_data
 from structured.output_types.remote_constraints import constraint_of
 from structured.output_types.resolve import resolve_type
-from structured.output_types.schema_parts import rewritten
+from structured.output_types.schema_parts import rewritten_schema
 
 TOKENIZER = ByteTokenizer()
 MODELS = [
@@ -61,12 +61,12 @@ def test_a_schema_is_rewritten_from_the_inside_out():
         order.append((*part.location.keys, *keys))
         return {"title": "/".join(map(str, keys)), **schema}
 
-    found = rewritten(root, change)
+    found = rewritten_schema(root, change)
     assert len(order) == len(set(order)) == len([*PERSON["properties"], *PERSON["$defs"], "city", "zip"])
     assert order.index(("$defs", "place", "properties", "city")) < order.index(("$defs", "place"))
     assert found["$defs"]["place"]["properties"]["city"] == {"title": "properties/city", "type": "string"}
     assert found["$defs"]["place"]["title"] == "$defs/place"
-    assert json.dumps(PERSON) == before == json.dumps(rewritten(root, lambda _, __, schema: schema))
+    assert json.dumps(PERSON) == before == json.dumps(rewritten_schema(root, lambda _, __, schema: schema))
 
 
 def test_what_would_be_invented_may_be_left_out_by_default():

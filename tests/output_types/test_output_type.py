@@ -10,8 +10,9 @@ from typing import Annotated, Any, Literal, NoReturn, Optional, Union
 import pytest
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError, WithJsonSchema
 
-from structured import JsonLayout
+from structured import JsonLayout, JsonSchema
 from structured.errors import SchemaError
+from structured.json_schema.document.drafts import SchemaDraft
 from structured.json_schema.schema_compiler import schema_to_pattern
 from structured.output_types.output_type import OutputType
 from structured.output_types.regex import to_regex
@@ -195,3 +196,22 @@ def test_a_pattern_that_pydantic_refuses_is_told_with_its_reason():
     """The reason stands in the last line of Pydantic's message."""
     with pytest.raises(SchemaError, match=r"Error building \"str\" validator: error: look-around, .* is not supported"):
         resolve_type(Annotated[str, Field(pattern=r"(?=a)\w+")])
+
+
+def test_the_digest_tells_all_that_changes_what_is_written():
+    """The order of the properties too, in which answers and prompts have them."""
+    number, text = {"type": "integer"}, {"type": "string"}
+    schemas = [{"type": "object", "properties": dict(pair)} for pair in ((("a", number), ("b", text)),) * 2]
+    schemas[1]["properties"] = dict(reversed(schemas[1]["properties"].items()))
+    sources = [
+        *map(JsonSchema, schemas),
+        JsonSchema(schemas[0], key_order="any"),
+        JsonSchema(schemas[0], assert_formats=True),
+        JsonSchema(schemas[0], draft=SchemaDraft.DRAFT_7),
+        JsonSchema(schemas[0], documents={"https://example.org/other": {}}),
+    ]
+    for missing in (None, True):
+        digests = {resolve_type(source, missing).digest for source in sources}
+        assert len(digests) == len(sources)
+        again = JsonSchema(dict(schemas[0]))
+        assert resolve_type(again, missing).digest == resolve_type(sources[0], missing).digest

@@ -202,7 +202,7 @@ TIMES = [
 
 
 def stated(statements, document):
-    return {document[slice(*one.span)]: one.readings for one in statements}
+    return {document[slice(*one.span)]: one.values for one in statements}
 
 
 @pytest.mark.parametrize(("document", "expected"), NUMBERS)
@@ -265,7 +265,7 @@ def test_a_number_is_read_in_the_forms_of_any_country(form, value, is_negative, 
     written = FORMS_OF_NUMBERS[form](value)
     document = f"{before} {'-' * is_negative}{written} {after}"
     start = len(before) + 1
-    readings = {one.span: one.readings for one in stated_numbers(document)}
+    readings = {one.span: one.values for one in stated_numbers(document)}
     assert -value * is_negative + value * (not is_negative) in readings[start, start + is_negative + len(written)]
 
 
@@ -289,7 +289,7 @@ def test_a_date_is_read_in_each_form(form, value, before, after):
     written = value.strftime(form)
     document = f"{before} {written} {after}"
     start = len(before) + 1
-    assert value in {one.span: one.readings for one in stated_dates(document)}[start, start + len(written)]
+    assert value in {one.span: one.values for one in stated_dates(document)}[start, start + len(written)]
 
 
 @pytest.mark.thorough
@@ -298,7 +298,7 @@ def test_a_time_is_read_as_iso_writes_it(value, zone, before):
     written = value.replace(tzinfo=zone).isoformat()
     document = f"{before} {written}"
     start = len(before) + 1
-    found = {one.span: one.readings for one in stated_times(document)}
+    found = {one.span: one.values for one in stated_times(document)}
     assert found[start, start + len(written)] == (value.replace(tzinfo=zone),)
 
 
@@ -306,7 +306,7 @@ def test_a_time_is_read_as_iso_writes_it(value, zone, before):
 @given(st.decimals(0, 10**9, places=2), st.sampled_from(["-", "−", "minus ", "negative "]), WORDS)
 def test_a_number_with_a_sign_before_it_is_negative_and_without_it_is_not(value, sign, before):
     document = f"{before} {sign}{value}"
-    readings = {document[slice(*one.span)]: one.readings for one in stated_numbers(document)}
+    readings = {document[slice(*one.span)]: one.values for one in stated_numbers(document)}
     assert readings[f"{sign}{value}"] == tuple(-reading for reading in readings[str(value)])
 
 
@@ -314,7 +314,7 @@ def test_a_number_with_a_sign_before_it_is_negative_and_without_it_is_not(value,
 @given(st.times(), st.times())
 def test_both_times_of_a_range_are_stated(opens, closes):
     document = f"{opens:%H:%M}-{closes:%H:%M}"
-    found = {one.span: one.readings for one in stated_times(document)}
+    found = {one.span: one.values for one in stated_times(document)}
     assert (found[0, 5], found[6, 11]) == ((time.fromisoformat(document[:5]),), (time.fromisoformat(document[6:]),))
 
 
@@ -332,7 +332,7 @@ def test_any_text_can_be_read(document):
         assert [one.span for one in statements] == sorted({one.span for one in statements})
         for one in statements:
             assert 0 <= one.span[0] < one.span[1] <= len(document)
-            assert len({*one.readings}) == len(one.readings) > 0
+            assert len({*one.values}) == len(one.values) > 0
 
 
 FRAGMENTS = st.sampled_from(
@@ -397,8 +397,8 @@ def test_what_a_statement_says_is_said_by_its_own_characters(document):
     for read in (stated_numbers, stated_dates, stated_times, stated_datetimes):
         for one in read(document):
             quoted = document[slice(*one.span)]
-            alone = {inner.span: inner.readings for inner in read(quoted)}
-            assert {*one.readings} <= {*alone[0, len(quoted)]}
+            alone = {inner.span: inner.values for inner in read(quoted)}
+            assert {*one.values} <= {*alone[0, len(quoted)]}
 
 
 @pytest.mark.thorough

@@ -15,6 +15,7 @@ from pydantic import BaseModel, Field, field_validator
 from structured import Extractor, Json, JsonSchema, Repetition, extract, extract_batch
 from structured.errors import GenerationError
 from structured.models import FunctionModel, ScriptedModel
+from structured.output_types.json_output import JsonOutput
 from structured.output_types.paths import leaves, path_to_steps, steps_to_path
 from structured.output_types.resolve import resolve_type
 from structured.results.alignment import Value, align
@@ -284,3 +285,48 @@ def test_a_removed_text_is_missing(output_type: Any) -> None:
     model = ScriptedModel('{"city": "Rome", "names": ["Bob"]}')
     result = Extractor(output_type, model=model, grounded=True, allow_missing=True).result("Bob came.")
     assert (result.data, result.missing) == ({"names": ["Bob"]}, ("city",))
+
+
+NAMES: dict[str, Any] = {"type": "array", "items": {"type": "string"}}
+NAME_OR_NULL: dict[str, Any] = {"type": "object", "properties": {"n": {"type": ["string", "null"]}}, "required": ["n"]}
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"allOf": [NAMES, {"minItems": 2}]},
+        {"$ref": "#/$defs/Names", "minItems": 2, "$defs": {"Names": NAMES}},
+        {"allOf": [NAMES, {"contains": {"pattern": "^B"}}]},
+        {**NAMES, "contains": {"pattern": "^B"}},
+        {"type": "array", "items": NAME_OR_NULL, "minItems": 2, "maxItems": 3, "uniqueItems": True},
+        {"type": "array", "items": NAMES, "minItems": 2, "maxItems": 3, "uniqueItems": True},
+        {"allOf": [NAME_OR_NULL, {"properties": {"n": {"type": "string", "minLength": 1}}}]},
+        {"type": "array", "minItems": 1, "items": {"type": ["string", "null"]}},
+        {"oneOf": [NAME_OR_NULL, {**NAME_OR_NULL, "properties": {"n": {"type": "null"}}}]},
+    ],
+)
+@pytest.mark.parametrize("missing", [None, True])
+def test_a_rule_around_texts_holds_for_what_is_left(schema: Any, missing: Any) -> None:
+    """Of texts that a rule counts, compares or asks for, none is removed: they can only be quoted."""
+    for seed in range(3):
+        model = FunctionModel(random_logits(len(TOKENS.tokens), scale=3.0, seed=seed), TOKENS)
+        extractor = Extractor(
+            JsonSchema(schema), model=model, grounded=True, allow_missing=missing, max_tokens=200, retries=0
+        )
+        result = extractor.result(TEXT)
+        assert result.error is None
+        assert list(unsupported(TEXT, result.data)) == []
+
+
+def test_a_rule_of_another_list_changes_nothing() -> None:
+    """Though both lists have the same schema for their items."""
+    properties = {"a": NAMES, "b": {"allOf": [NAMES, {"minItems": 1}]}}
+    schema = JsonSchema({"type": "object", "properties": properties, "required": ["a", "b"]})
+    model = ScriptedModel('{"a": ["Bob", "Ana"], "b": ["Ana"]}')
+    assert extract(schema, TEXT, model=model, grounded=True) == {"a": ["Ana"], "b": ["Ana"]}
+
+
+def test_no_path_grounds_nothing() -> None:
+    resolved = resolve_type(Visit)
+    assert isinstance(resolved, JsonOutput)
+    assert resolved.with_grounding(False).schema == resolved.schema

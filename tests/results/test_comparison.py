@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from structured.output_types.resolve import resolve_json
+from structured.results import comparison
 from structured.results.comparison import Comparison, best_assignment
 
 SCALARS = st.none() | st.booleans() | st.integers(-2, 2) | st.sampled_from([0.5, 1.0, "a", "b", "c", ""])
@@ -195,3 +196,21 @@ def test_items_are_matched_by_their_keys():
 def test_what_the_type_does_not_have_is_refused(options, message):
     with pytest.raises(ValueError, match="^" + message.replace("[", r"\[").replace(".", r"\.")):
         Comparison(resolve_json(Order).root, **options)
+
+
+@given(st.lists(st.dictionaries(st.integers(0, 4), st.integers(1, 5), max_size=5), max_size=5))
+def test_the_greatest_sum_is_that_of_the_best_assignment(counts):
+    rows = [Counter(row) for row in counts]
+    weights = np.array([[row[column] for column in range(5)] for row in rows], float).reshape(-1, 5)
+    assert comparison._greatest_sum(rows) == sum(weights[pair] for pair in best_assignment(weights))
+
+
+def test_short_lists_in_long_ones_are_compared_without_assignments(monkeypatch):
+    """Each two of 80 items are, which took a second; one assignment is left, that of the items."""
+    tags = [["a", "b"], ["b", "c"], ["c", "d"], ["d", "a"]]
+    expected = [{"name": f"x{index}", "tags": tags[index % 4]} for index in range(80)]
+    found = [{"name": f"y{index}", "tags": tags[index % 3]} for index in range(80)]
+    assigned = []
+    monkeypatch.setattr(comparison, "best_assignment", lambda weights: assigned.append(1) or best_assignment(weights))
+    Comparison().pairs({"lines": expected}, {"lines": found})
+    assert len(assigned) <= 1 + 2 * 80  # those of the tags of matched items

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from structured.output_types.keys import SET
+from structured.output_types.keys import SET_SHAPE
 from structured.output_types.paths import leaves, steps_to_path
 from structured.results.evidence import Evidence
 from structured.results.merging import Merged, PartAnswer, Prefer, merge
@@ -78,7 +78,7 @@ def test_parts_that_say_the_same_are_one(data: dict[str, Any], count: int) -> No
 def test_items_that_must_differ_are_there_once(rows: list[tuple[str, int]], middle: int) -> None:
     """Equal rows of different places are one where items must differ: the first of them, with its evidence."""
     answers = [rows_of(rows, 0, middle), rows_of(rows, middle, len(rows))]
-    merged = merge(answers, shape_of=lambda _steps, data: SET if isinstance(data, list) else "object")
+    merged = merge(answers, shape_of=lambda _steps, data: SET_SHAPE if isinstance(data, list) else "object")
     assert [tuple(row.values()) for row in merged.data] == list(dict.fromkeys(rows))
     for index, row in enumerate(dict.fromkeys(rows)):
         start = 10 * rows.index(row)

@@ -326,7 +326,9 @@ def made_result(
 ) -> Result[Any]:
     """Return a result with its data and evidence, which no model has written."""
     unmade = ValueError("a required field is missing") if value is None and data is not None and missing else None
-    result: Result[Any] = Result(name, 0, document, text="", missing=tuple(missing), _instance=value, _unmade=unmade)
+    result: Result[Any] = Result(
+        name, 0, document, text="", missing=tuple(missing), _instance=value, _missing_error=unmade
+    )
     vars(result).update(data=data, evidence=dict(evidence or {}), provenance=provenance)
     return result
 

@@ -167,8 +167,7 @@ def results_of(extractor: Extractor[Any], documents: Sequence[TextOrChat]) -> li
     with errors_to_request_errors():
         try:
             results.update(
-                (result.position, result)
-                for result in extractor.results(documents, progress=False, document_name=noun)
+                (result.position, result) for result in extractor.results(documents, progress=False, document_name=noun)
             )
         except ModelError as error:
             unfinished = [place for place in range(len(documents)) if place not in results]

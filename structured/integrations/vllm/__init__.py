@@ -97,7 +97,7 @@ def _check(output_type: OutputType[Any]) -> AnswerCheck:
 
     A JSON Schema has no validators, and rejects by itself.
     """
-    return AnswerCheck(output_type, left_to_parse=(JsonSchemaType,))
+    return AnswerCheck(output_type, parse_only_types=(JsonSchemaType,))
 
 
 def check_constraint(text: object) -> None:

@@ -12,12 +12,12 @@ from structured.errors.arguments import text as checked_text
 from structured.errors.values import described, nearest
 from structured.output_types.combining.parts import (
     Combination,
-    described_parts,
+    combination_description,
     joined_names,
-    naming,
+    named_in_errors,
     part_automaton,
-    part_of,
-    shown_part,
+    part_description,
+    to_part,
     value_schema_of,
 )
 from structured.output_types.output_type import Description, OutputType, Piece
@@ -26,36 +26,36 @@ from structured.regex import literal
 
 T = TypeVar("T")
 
-MAX_COUNT = MAX_POSITIONS // 2
+MAX_ITEMS = MAX_POSITIONS // 2
 """The greatest `minimum` and `maximum`."""
 
 LIST_TASK = "Find all that the text states of this kind, and answer with such a list and nothing else."
 
 
-class _InARow(Combination[T]):
+class _TextSequence(Combination[T]):
     """Texts in a row, each of an output type, whose values are one value together."""
 
     @abstractmethod
-    def _typed(self, values: Sequence[Any]) -> Iterable[tuple[OutputType[Any], Any]]:
+    def _with_types(self, values: Sequence[Any]) -> Iterable[tuple[OutputType[Any], Any]]:
         """Return the values of the parts, or their texts, each with its output type."""
 
     @abstractmethod
-    def _whole(self, values: list[Any]) -> T:
+    def _to_value(self, values: list[Any]) -> T:
         """Return the value of some values."""
 
-    def _data(self, values: list[Any]) -> Any:
+    def _to_plain(self, values: list[Any]) -> Any:
         """Return the plain data of those of the parts."""
         return values
 
     @abstractmethod
-    def _values(self, whole: Any) -> Sequence[Any]:
+    def _parts_of_value(self, whole: Any) -> Sequence[Any]:
         """Return the values of the parts. Raises ValueError if these are not all known."""
 
     @abstractmethod
-    def _joined(self, texts: Iterable[str]) -> str:
+    def _join(self, texts: Iterable[str]) -> str:
         """Return the text of the texts of the parts."""
 
-    def _texts(self, text: str) -> list[str]:
+    def _split_texts(self, text: str) -> list[str]:
         return [text[piece.start : piece.end] for piece in self.pieces(text)]
 
     @abstractmethod
@@ -64,30 +64,30 @@ class _InARow(Combination[T]):
 
     def parse(self, text: str) -> T:
         """Return the values of the parts of a text. Raises ValueError if a part is rejected, or it is no such text."""
-        return self._whole([part.parse(piece) for part, piece in self._typed(self._texts(text))])
+        return self._to_value([part.parse(piece) for part, piece in self._with_types(self._split_texts(text))])
 
     def _write(self, value: Any) -> str:
         """Return the text of the values of the parts; each may also be the text of its part."""
-        texts = [part.write(member) for part, member in self._typed(self._values(value))]
-        text = self._joined(texts)
-        if self.parse(text) != value and self._texts(text) != texts:
+        texts = [part.write(member) for part, member in self._with_types(self._parts_of_value(value))]
+        text = self._join(texts)
+        if self.parse(text) != value and self._split_texts(text) != texts:
             raise ValueError(f"{described(value)} is not what {text!r} is read as")
         return text
 
     def plain(self, value: Any) -> Any:
         """Return the values as plain JSON data."""
-        return self._data([part.plain(member) for part, member in self._typed(self._values(value))])
+        return self._to_plain([part.plain(member) for part, member in self._with_types(self._parts_of_value(value))])
 
     def to_data(self, text: str) -> Any:
         """Return the plain data of the parts, each of which is voted on by itself."""
-        return self._data([part.to_data(piece) for part, piece in self._typed(self._texts(text))])
+        return self._to_plain([part.to_data(piece) for part, piece in self._with_types(self._split_texts(text))])
 
     def from_data(self, data: Any) -> str:
         """Return the text of plain data."""
-        return self._joined(part.from_data(value) for part, value in self._typed(self._values(data)))
+        return self._join(part.from_data(value) for part, value in self._with_types(self._parts_of_value(data)))
 
 
-class Repeat(_InARow[list[T]]):
+class Repeat(_TextSequence[list[T]]):
     r"""A list: texts of an output type with a separator between each two. Its value is the list of theirs.
 
     >>> from structured import Regex, Repeat
@@ -113,13 +113,13 @@ class Repeat(_InARow[list[T]]):
             SchemaError: No count lies between minimum and maximum; or the item and the separator may both be empty, so
                 that nobody could tell how many items there are.
         """
-        self.item = part_of(item, "The item")
+        self.item = to_part(item, "The item")
         self.separator = checked_text("separator", separator)
         _check_counts(minimum, maximum)
         self.minimum = minimum
         self.maximum = maximum
         counts = f"minimum={minimum}, maximum={maximum}, separator={separator!r}"
-        self._take([self.item], f"Repeat({self.item.name}, {counts})")
+        self._set_members([self.item], f"Repeat({self.item.name}, {counts})")
 
     def check(self) -> None:
         """Raise SchemaError if the item is not supported, or may be empty without a separator."""
@@ -127,7 +127,7 @@ class Repeat(_InARow[list[T]]):
         if not self.depends_on_document:
             _ = self._expression(None)
 
-    def _written_down(self) -> tuple[object, ...]:
+    def _distinguishing_arguments(self) -> tuple[object, ...]:
         return self.minimum, self.maximum, self.separator
 
     def _expression(self, document: str | None) -> Expression:
@@ -155,18 +155,18 @@ class Repeat(_InARow[list[T]]):
         spans = [(start, end) for position, start, end in self._split(text) if position % 2 == 0]  # no separators
         return [Piece((place,), self.item, start, end) for place, (start, end) in enumerate(spans)]
 
-    def _typed(self, values: Sequence[Any]) -> Iterable[tuple[OutputType[Any], Any]]:
+    def _with_types(self, values: Sequence[Any]) -> Iterable[tuple[OutputType[Any], Any]]:
         return [(self.item, value) for value in values]
 
-    def _whole(self, values: list[Any]) -> list[T]:
+    def _to_value(self, values: list[Any]) -> list[T]:
         return values
 
-    def _values(self, whole: Any) -> Sequence[Any]:
+    def _parts_of_value(self, whole: Any) -> Sequence[Any]:
         if not isinstance(whole, list | tuple):
             raise ValueError("give a list of values, or the text itself")  # noqa: TRY004  a value of another type
         return whole
 
-    def _joined(self, texts: Iterable[str]) -> str:
+    def _join(self, texts: Iterable[str]) -> str:
         return self.separator.join(texts)
 
     def _write(self, value: Any) -> str:
@@ -174,22 +174,22 @@ class Repeat(_InARow[list[T]]):
 
     def describe(self) -> Description:
         """Return how many items there are, their separator, and the type of an item."""
-        most = "or more" if self.maximum is None else f"to {self.maximum:,}"
-        shown = f"{self.minimum:,} {most} items with {self.separator!r} between each two"
-        return described_parts(shown, [shown_part("each item", self.item)], LIST_TASK)
+        maximum_text = "or more" if self.maximum is None else f"to {self.maximum:,}"
+        shown = f"{self.minimum:,} {maximum_text} items with {self.separator!r} between each two"
+        return combination_description(shown, [part_description("each item", self.item)], LIST_TASK)
 
 
 def _check_counts(minimum: object, maximum: object) -> None:
     for name, count in (("minimum", minimum), ("maximum", maximum)):
-        if not (type(count) is int and 0 <= count <= MAX_COUNT) and not (count is None and name == "maximum"):
+        if not (type(count) is int and 0 <= count <= MAX_ITEMS) and not (count is None and name == "maximum"):
             raise SchemaError(
-                f"{name} is {described(count)}", remedy=f"Give a number of items from 0 to {MAX_COUNT:,}."
+                f"{name} is {described(count)}", remedy=f"Give a number of items from 0 to {MAX_ITEMS:,}."
             )
     if maximum is not None and cast("int", maximum) < cast("int", minimum):
         raise SchemaError(f"No count lies between {minimum} and {maximum}", remedy="Let the maximum be no smaller.")
 
 
-Part = str | OutputType[Any]
+RowPart = str | OutputType[Any]
 """A fixed text, or something with a value."""
 
 TASK = (
@@ -198,26 +198,26 @@ TASK = (
 )
 
 
-class Row(_InARow[T]):
+class Row(_TextSequence[T]):
     """Parts in a row. All but the fixed texts have values, each with a name."""
 
-    def __init__(self, parts: Sequence[tuple[str, Part]], name: str) -> None:
+    def __init__(self, parts: Sequence[tuple[str, RowPart]], name: str) -> None:
         """Take the parts with their names; those of fixed texts are empty."""
         for _, part in parts:
             if isinstance(part, str):
                 literal(part)  # raises PatternError for what is no text
-        self._row = tuple(parts)
+        self._named_parts = tuple(parts)
         self._names = [name for name, part in parts if isinstance(part, OutputType)]
         labels = [f"{{{name}}}" for name in self._names]
-        self._take((part for _, part in parts if isinstance(part, OutputType)), name, labels)
+        self._set_members((part for _, part in parts if isinstance(part, OutputType)), name, labels)
 
-    def _written_down(self) -> tuple[object, ...]:
-        return tuple([part if isinstance(part, str) else (name,) for name, part in self._row])
+    def _distinguishing_arguments(self) -> tuple[object, ...]:
+        return tuple([part if isinstance(part, str) else (name,) for name, part in self._named_parts])
 
     def _expression(self, document: str | None) -> Expression:
         automata: list[Expression] = []
-        for name, part in self._row:
-            with naming(f"{{{name}}}"):
+        for name, part in self._named_parts:
+            with named_in_errors(f"{{{name}}}"):
                 automata.append(part_automaton(part, document))
         return InSequence(tuple(automata))
 
@@ -226,7 +226,7 @@ class Row(_InARow[T]):
         names = iter(self._steps)
         return [
             Piece(next(names), part, start, end)
-            for (_, part), (_, start, end) in zip(self._row, self._split(text), strict=True)
+            for (_, part), (_, start, end) in zip(self._named_parts, self._split(text), strict=True)
             if isinstance(part, OutputType)
         ]
 
@@ -235,20 +235,20 @@ class Row(_InARow[T]):
         """The places of the values in the plain data."""
         return [(name,) for name in self._names]
 
-    def _typed(self, values: Sequence[Any]) -> Iterable[tuple[OutputType[Any], Any]]:
+    def _with_types(self, values: Sequence[Any]) -> Iterable[tuple[OutputType[Any], Any]]:
         return zip(self.members, values, strict=True)
 
-    def _joined(self, texts: Iterable[str]) -> str:
-        left = iter(texts)
-        return "".join(part if isinstance(part, str) else next(left) for _, part in self._row)
+    def _join(self, texts: Iterable[str]) -> str:
+        remaining_texts = iter(texts)
+        return "".join(part if isinstance(part, str) else next(remaining_texts) for _, part in self._named_parts)
 
     def describe(self) -> Description:
         """Return the texts with a name in braces for each part, and what each part is."""
         shown = "".join(
             part.replace("{", "{{").replace("}", "}}") if isinstance(part, str) else f"{{{name}}}"
-            for name, part in self._row
+            for name, part in self._named_parts
         )
-        return described_parts(shown, map(shown_part, self._names, self.members), TASK)
+        return combination_description(shown, map(part_description, self._names, self.members), TASK)
 
 
 class Concatenation(Row[T]):
@@ -257,14 +257,14 @@ class Concatenation(Row[T]):
     Its value is the tuple of those of the parts that are no fixed texts; of a single one, that value itself.
     """
 
-    def __init__(self, parts: Iterable[Part]) -> None:
+    def __init__(self, parts: Iterable[RowPart]) -> None:
         """Take the parts, those of concatenations among them one by one."""
         flat = [member for part in parts for member in (part.row if isinstance(part, Concatenation) else (part,))]
-        self.row: tuple[Part, ...] = tuple(flat)
+        self.row: tuple[RowPart, ...] = tuple(flat)
         """The parts, fixed texts among them."""
         numbers = iter(range(1, len(flat) + 1))
-        named = [("" if isinstance(part, str) else f"part_{next(numbers)}", part) for part in flat]
-        super().__init__(named, joined_names(flat, "+"))
+        named_parts = [("" if isinstance(part, str) else f"part_{next(numbers)}", part) for part in flat]
+        super().__init__(named_parts, joined_names(flat, "+"))
 
     @property
     def value_schema(self) -> Mapping[str, Any] | None:
@@ -274,13 +274,13 @@ class Concatenation(Row[T]):
             return schemas[0] or None
         return {"type": "array", "prefixItems": schemas, "minItems": len(schemas), "maxItems": len(schemas)}
 
-    def _whole(self, values: list[Any]) -> T:
+    def _to_value(self, values: list[Any]) -> T:
         return cast("T", values[0] if len(values) == 1 else tuple(values))
 
-    def _data(self, values: list[Any]) -> Any:
+    def _to_plain(self, values: list[Any]) -> Any:
         return values[0] if len(values) == 1 else values
 
-    def _values(self, whole: Any) -> Sequence[Any]:
+    def _parts_of_value(self, whole: Any) -> Sequence[Any]:
         if len(self.members) == 1:
             return [whole]
         if not isinstance(whole, list | tuple) or len(whole) != len(self.members):
@@ -299,7 +299,7 @@ class Template(Row[T]):
         """Take a text with a place for each part. Raises PatternError where it is none."""
         self.text = text
         self.result = result
-        super().__init__(_row_of(text, parts), f"template({text!r})")
+        super().__init__(_parse_template(text, parts), f"template({text!r})")
         if result is not dict:
             self.validators = (*self.validators, str(getattr(result, "__name__", repr(result))))
 
@@ -311,19 +311,19 @@ class Template(Row[T]):
         properties = {name: dict(value_schema_of(part)) for name, part in zip(self._names, self.members, strict=True)}
         return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
 
-    def _whole(self, values: list[Any]) -> T:
-        return self.result(**self._data(values))
+    def _to_value(self, values: list[Any]) -> T:
+        return self.result(**self._to_plain(values))
 
-    def _data(self, values: list[Any]) -> dict[str, Any]:
+    def _to_plain(self, values: list[Any]) -> dict[str, Any]:
         return dict(zip(self._names, values, strict=True))
 
-    def _values(self, whole: Any) -> Sequence[Any]:
+    def _parts_of_value(self, whole: Any) -> Sequence[Any]:
         if isinstance(whole, Mapping):
             missing = [name for name in self._names if name not in whole]
-            others = [name for name in whole if name not in self._names]
-            if missing or others:
+            unknown = [name for name in whole if name not in self._names]
+            if missing or unknown:
                 problem = "there is no value for" if missing else "there is no place for"
-                raise ValueError(f"{problem} {', '.join(map(str, missing or others))}")
+                raise ValueError(f"{problem} {', '.join(map(str, missing or unknown))}")
             return [whole[name] for name in self._names]
         if isinstance(whole, str) or not all(hasattr(whole, name) for name in self._names):
             raise ValueError(f"give a dictionary of {', '.join(self._names)}, or the text itself")
@@ -363,7 +363,7 @@ def template(text: str, /, *, result: Callable[..., Any] = dict, **parts: object
         raise TypeError(f"text is {described(text)}. Give the text of the template.")
     if not callable(result):
         raise TypeError(f"result is {described(result)}. Give a function or a type, such as dict.")
-    template_type = Template(text, {name: part_of(part, f"{{{name}}}") for name, part in parts.items()}, result)
+    template_type = Template(text, {name: to_part(part, f"{{{name}}}") for name, part in parts.items()}, result)
     check_takes("result", result, parts)
     return template_type
 
@@ -371,41 +371,41 @@ def template(text: str, /, *, result: Callable[..., Any] = dict, **parts: object
 def concatenation(left: object, right: object) -> "Concatenation[Any]":
     """Return the texts of one part, each with one of the other behind it; a str is a fixed text."""
     sides = enumerate((left, right), start=1)
-    return Concatenation([side if isinstance(side, str) else part_of(side, f"part {place}") for place, side in sides])
+    return Concatenation([side if isinstance(side, str) else to_part(side, f"part {place}") for place, side in sides])
 
 
-_TOKEN = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
+_TEMPLATE_TOKEN = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
 
 
-def _row_of(text: str, parts: Mapping[str, Part]) -> list[tuple[str, Part]]:
+def _parse_template(text: str, parts: Mapping[str, RowPart]) -> list[tuple[str, RowPart]]:
     """Return the parts and fixed texts of a template, with their names. Raises PatternError where it is none."""
-    row: list[tuple[str, Part]] = []
+    named_parts: list[tuple[str, RowPart]] = []
     used: set[str] = set()
     end = 0
     literal_text = ""
-    for token in _TOKEN.finditer(text):
+    for token in _TEMPLATE_TOKEN.finditer(text):
         literal_text += text[end : token.start()]
         end = token.end()
         if token[0] in ("{{", "}}"):
             literal_text += token[0][0]
             continue
-        _check_place(token, text, parts, used)
+        _check_placeholder(token, text, parts, used)
         used.add(token[1])
-        row += [("", literal_text)] if literal_text else []
-        row.append((token[1], parts[token[1]]))
+        named_parts += [("", literal_text)] if literal_text else []
+        named_parts.append((token[1], parts[token[1]]))
         literal_text = ""
     literal_text += text[end:]
-    missing = [name for name in parts if name not in used]
-    if missing or not used:
+    unused = [name for name in parts if name not in used]
+    if unused or not used:
         raise PatternError(
-            f"The template has no place for {missing[0]}" if missing else "The template has no places",
+            f"The template has no place for {unused[0]}" if unused else "The template has no places",
             pattern=text,
-            remedy=f"Write {{{missing[0] if missing else 'name'}}} where it belongs, or use Choice for fixed texts.",
+            remedy=f"Write {{{unused[0] if unused else 'name'}}} where it belongs, or use Choice for fixed texts.",
         )
-    return [*row, ("", literal_text)] if literal_text else row
+    return [*named_parts, ("", literal_text)] if literal_text else named_parts
 
 
-def _check_place(token: re.Match[str], text: str, names: Mapping[str, object], used: Collection[str]) -> None:
+def _check_placeholder(token: re.Match[str], text: str, names: Mapping[str, object], used: Collection[str]) -> None:
     """Raise PatternError unless a token of a template is a place for one of some parts, the first for it."""
     name: str | None = token[1]
     if name is None:

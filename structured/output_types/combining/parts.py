@@ -7,7 +7,7 @@ possible at one of them. Backtracking was rejected: its steps grow with a power 
 """
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from types import UnionType
@@ -18,21 +18,21 @@ from structured.automata.byte_automaton import DEAD, Renewing
 from structured.automata.combination import Expression, Member, Positions, combined
 from structured.errors import SchemaError, UnsatisfiableError, arguments
 from structured.errors.values import message, shortened, shown
-from structured.output_types.grounded_values import Ground
 from structured.output_types.json_output import JsonLayout, JsonOutput
 from structured.output_types.output_type import Description, OutputType, automaton_of
+from structured.output_types.paths import FieldSelection
 from structured.output_types.python_type import type_name
 from structured.output_types.resolve import resolve_type
 from structured.regex import literal
 
-Span = tuple[int, int, int]
+PositionSpan = tuple[int, int, int]
 """A position, and where the text of its automaton starts and ends, in characters."""
 
-_After = dict[Member, Member | None]
+_Successors = dict[Member, Member | None]
 """Each member at one byte that leads to the end, with its successor after that byte; None if it reads no more."""
 
 
-def split(positions: Positions, text: str, *, longest: bool = True) -> list[Span] | None:
+def split_text(positions: Positions, text: str, *, longest: bool = True) -> list[PositionSpan] | None:
     """Return the positions that a text goes through, each with its span; None if the text is none of theirs.
 
     Earlier spans are as long as they can be, or as short, if not `longest`.
@@ -40,76 +40,82 @@ def split(positions: Positions, text: str, *, longest: bool = True) -> list[Span
     data = arguments.text("text", text).encode()
     if not data and positions.is_empty:
         return []
-    alive = _leading_to_the_end(positions, data)
-    ends: list[tuple[int, int]] = []
-    here = _first(positions.begun(positions.first), alive[0])
-    place = 0
-    if here is None:
+    leading = _members_leading_to_end(positions, data)
+    ends_of_positions: list[tuple[int, int]] = []
+    member = _first_leading(positions.begun(positions.first), leading[0])
+    byte_index = 0
+    if member is None:
         return None
-    while here is not None:
-        after, follower = alive[place][here], _follower(positions, here, alive[place])
-        is_end = place == len(data) and here[0] in positions.last and positions.automata[here[0]].accepts(here[1])
-        if after is not None and (longest or follower is None):
-            here, place = after, place + 1
+    while member is not None:
+        position, state = member
+        successor, follower = leading[byte_index][member], _follower(positions, member, leading[byte_index])
+        is_end = byte_index == len(data) and position in positions.last and positions.automata[position].accepts(state)
+        if successor is not None and (longest or follower is None):
+            member, byte_index = successor, byte_index + 1
         else:
-            ends.append((here[0], place))
-            here = None if is_end else follower
-    return list(_spans(ends, data))
+            ends_of_positions.append((position, byte_index))
+            member = None if is_end else follower
+    return list(_character_spans(ends_of_positions, data))
 
 
-def _spans(ends: list[tuple[int, int]], data: bytes) -> Iterator[Span]:
-    start = read = 0
+def _character_spans(ends: list[tuple[int, int]], data: bytes) -> Iterator[PositionSpan]:
+    start = decoded_bytes = 0
     for position, end in ends:
-        count = len(data[read:end].decode())
+        count = len(data[decoded_bytes:end].decode())
         yield position, start, start + count
-        start, read = start + count, end
+        start, decoded_bytes = start + count, end
 
 
-def _leading_to_the_end(positions: Positions, data: bytes) -> list[_After]:
+def _members_leading_to_end(positions: Positions, data: bytes) -> list[_Successors]:
     """Return for each byte the members before it that lead to the end, each with its successor."""
     reached = [positions.closure(positions.begun(positions.first))]
     steps: list[dict[Member, Member]] = []
     for byte in data:
-        after: dict[Member, Member] = {}
+        successors: dict[Member, Member] = {}
         for member in reached[-1]:
             target = positions.automata[member[0]].step(member[1], byte)
             if target != DEAD:
-                after[member] = (member[0], target)
-        steps.append(after)
-        reached.append(positions.closure(after.values()))
-    leading: list[_After] = []
-    behind: _After = {}
-    for place in range(len(data), -1, -1):
-        here: _After = {}
-        if place < len(data):
-            here.update({member: after for member, after in steps[place].items() if after in behind})
-        _spread(positions, reached[place], here, lambda position: place == len(data) and position in positions.last)  # noqa: B023  called now
-        leading.append(here)
-        behind = here
+                successors[member] = (member[0], target)
+        steps.append(successors)
+        reached.append(positions.closure(successors.values()))
+    leading: list[_Successors] = []
+    leading_after: _Successors = {}
+    for byte_index in range(len(data), -1, -1):
+        leading_here: _Successors = {}
+        if byte_index < len(data):
+            leading_here |= {member: after for member, after in steps[byte_index].items() if after in leading_after}
+        final_positions = positions.last if byte_index == len(data) else ()
+        _add_ended_members(positions, reached[byte_index], leading_here, final_positions)
+        leading.append(leading_here)
+        leading_after = leading_here
     return leading[::-1]
 
 
-def _spread(positions: Positions, members: list[Member], here: _After, may_end: Callable[[int], bool]) -> None:
-    """Add the members that end where they are, before others that lead to the end or where that is."""
-    ended = [member for member in members if positions.automata[member[0]].accepts(member[1]) and member not in here]
-    count = -1
-    while count < len(here):
-        count = len(here)
+def _add_ended_members(
+    positions: Positions, members: list[Member], leading_here: _Successors, final_positions: Collection[int]
+) -> None:
+    """Add the members whose texts end at this byte, if they are final or others that lead to the end follow them."""
+    ended = [member for member in members if positions.automata[member[0]].accepts(member[1])]
+    is_growing = True
+    while is_growing:
+        is_growing = False
         for member in ended:
-            if member not in here and (may_end(member[0]) or _follower(positions, member, here) is not None):
-                here[member] = None
+            is_final = member[0] in final_positions
+            if member not in leading_here and (is_final or _follower(positions, member, leading_here) is not None):
+                leading_here[member] = None
+                is_growing = True
 
 
-def _follower(positions: Positions, member: Member, here: _After) -> Member | None:
+def _follower(positions: Positions, member: Member, leading_here: _Successors) -> Member | None:
     """Return the member that follows one whose text ends, of those that lead to the end."""
     position, state = member
     if not positions.automata[position].accepts(state):
         return None
-    return _first(positions.begun(positions.following[position]), here)
+    return _first_leading(positions.begun(positions.following[position]), leading_here)
 
 
-def _first(members: list[Member], here: _After) -> Member | None:
-    return next((member for member in members if member in here), None)
+def _first_leading(members: list[Member], leading_here: _Successors) -> Member | None:
+    return next((member for member in members if member in leading_here), None)
 
 
 T = TypeVar("T")
@@ -119,11 +125,15 @@ MAX_NAME = 120
 
 
 @overload
-def Json(output_type: type[T], *, layout: JsonLayout | None = ..., grounded: Ground | None = ...) -> OutputType[T]: ...
+def Json(
+    output_type: type[T], *, layout: JsonLayout | None = ..., grounded: FieldSelection | None = ...
+) -> OutputType[T]: ...
 @overload
-def Json(output_type: object, *, layout: JsonLayout | None = ..., grounded: Ground | None = ...) -> OutputType[Any]: ...
+def Json(
+    output_type: object, *, layout: JsonLayout | None = ..., grounded: FieldSelection | None = ...
+) -> OutputType[Any]: ...
 def Json(  # noqa: N802  an output type, as Regex and Choice are
-    output_type: object, *, layout: JsonLayout | None = None, grounded: Ground | None = None
+    output_type: object, *, layout: JsonLayout | None = None, grounded: FieldSelection | None = None
 ) -> OutputType[Any]:
     """Return the output type of a Python type or a `JsonSchema`, to combine it with others.
 
@@ -142,20 +152,20 @@ def Json(  # noqa: N802  an output type, as Regex and Choice are
     json_type = resolve_type(output_type, layout=layout)
     if not isinstance(json_type, JsonOutput):
         raise SchemaError(f"{json_type.name} is no JSON", remedy="Combine it as it is, without Json(…).")
-    return json_type.with_grounding(grounded) if grounded else json_type
+    return json_type if grounded is None else json_type.with_grounding(grounded)
 
 
-def part_of(part: object, named: str) -> OutputType[Any]:
+def to_part(part: object, noun: str) -> OutputType[Any]:
     """Return a part of a combination, which messages call by a name. Raises SchemaError if it is none."""
     if _is_free_text(part):
-        written = "Annotated[str, …]" if get_origin(part) is Annotated else type_name(part)
+        type_text = "Annotated[str, …]" if get_origin(part) is Annotated else type_name(part)
         raise SchemaError(
-            f"{named} is {written}, which is free text, or a JSON string in quotation marks",
-            remedy=f'Write Text(…) or Regex(r"…") for free text, and say where it ends; or Json({written}) for the '
+            f"{noun} is {type_text}, which is free text, or a JSON string in quotation marks",
+            remedy=f'Write Text(…) or Regex(r"…") for free text, and say where it ends; or Json({type_text}) for the '
             "string.",
         )
     if isinstance(part, str):
-        raise SchemaError(f"{named} is the text {shown(part)}, not a type", remedy=f"Pass Choice([{shown(part)}]).")
+        raise SchemaError(f"{noun} is the text {shown(part)}, not a type", remedy=f"Pass Choice([{shown(part)}]).")
     return resolve_type(part)
 
 
@@ -173,7 +183,7 @@ class Combination(OutputType[T]):
     members: Sequence[OutputType[Any]]
     """The output types that it is made of."""
 
-    def _take(self, parts: Iterable[OutputType[Any]], name: str, labels: Sequence[str] = ()) -> None:
+    def _set_members(self, parts: Iterable[OutputType[Any]], name: str, labels: Sequence[str] = ()) -> None:
         """Take the members, and derive from them what a combination states of itself.
 
         `labels` are the names of the parts in messages, where they do not name themselves.
@@ -192,7 +202,7 @@ class Combination(OutputType[T]):
         """Return the expression that is combined for a document."""
 
     @abstractmethod
-    def _written_down(self) -> tuple[object, ...]:
+    def _distinguishing_arguments(self) -> tuple[object, ...]:
         """Return the arguments, but for the parts, that distinguish it from other combinations."""
 
     def automaton(self, document: str | None = None) -> Automaton:
@@ -228,26 +238,26 @@ class Combination(OutputType[T]):
     def check(self) -> None:
         """Raise SchemaError if a part is not supported."""
         for label, part in zip(self._labels, self.members, strict=True):
-            with naming(label):
+            with named_in_errors(label):
                 part.check()
         super().check()
 
     def _facts(self) -> tuple[object, ...]:
-        return type(self).__name__, *self._written_down(), *(part.digest for part in self.members)
+        return type(self).__name__, *self._distinguishing_arguments(), *(part.digest for part in self.members)
 
     @cached_property
     def _positions(self) -> Renewing[Positions]:
         return Renewing(lambda: Positions.of(self._expression(None)))
 
-    def _split(self, text: str) -> list[Span]:
+    def _split(self, text: str) -> list[PositionSpan]:
         """Return the positions that a text goes through, with their spans. Raises ValueError if it is no such text."""
         return self._positions.read(lambda positions: self._split_by(positions, text))
 
-    def _split_by(self, positions: Positions, text: str) -> list[Span]:
-        spans, quoted = split(positions, text), repr(shortened(text, MAX_NAME))
+    def _split_by(self, positions: Positions, text: str) -> list[PositionSpan]:
+        spans, quoted = split_text(positions, text), repr(shortened(text, MAX_NAME))
         if spans is None:
             raise ValueError(f"{quoted} is no text of {self.name}")
-        if self.depends_on_document and spans != split(positions, text, longest=False):
+        if self.depends_on_document and spans != split_text(positions, text, longest=False):
             raise ValueError(f"{quoted} can be split in several ways, and the document is not known")
         return spans
 
@@ -260,7 +270,7 @@ def part_automaton(part: str | OutputType[Any], document: str | None) -> Automat
 
 
 @contextmanager
-def naming(label: str) -> Iterator[None]:
+def named_in_errors(label: str) -> Iterator[None]:
     """Name the part that no text satisfies, where one does not."""
     try:
         yield
@@ -280,20 +290,20 @@ def value_schema_of(part: OutputType[Any]) -> Mapping[str, Any]:
     return part.value_schema or {}
 
 
-def shown_part(name: str, part: OutputType[Any]) -> str:
+def part_description(name: str, part: OutputType[Any]) -> str:
     """Return the description of a part in a prompt."""
     label, text = part.describe()[:2]
     indented = "\n".join(f"    {line}" for line in text.splitlines())
-    return f"{name} is {of_this(label)}:\n{indented}"
+    return f"{name} is {label_reference(label)}:\n{indented}"
 
 
-def of_this(label: str) -> str:
+def label_reference(label: str) -> str:
     """Return how a prompt refers to the text below a label: `of this type`, `one of these choices`."""
     lowered = f"{label[:1].lower()}{label[1:]}"
     return f"one of these {lowered}" if lowered.endswith("s") else f"of this {lowered}"
 
 
-def described_parts(shown: str, legend: Iterable[str], task: str) -> Description:
+def combination_description(shown: str, legend: Iterable[str], task: str) -> Description:
     """Return how a combination is shown to the model."""
     return Description("Format", "\n\n".join([shown, *legend]), answer="Answer", task=task)
 

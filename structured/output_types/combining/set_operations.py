@@ -15,12 +15,12 @@ from structured.output_types.annotations import Annotation
 from structured.output_types.choice import Choice
 from structured.output_types.combining.parts import (
     Combination,
-    described_parts,
+    combination_description,
     joined_names,
-    of_this,
+    label_reference,
     part_automaton,
-    part_of,
-    shown_part,
+    part_description,
+    to_part,
     value_schema_of,
 )
 from structured.output_types.output_type import Description, OutputType, Piece
@@ -31,7 +31,7 @@ U = TypeVar("U")
 TASK = "Decide by the text which of these formats applies, and answer in that format and nothing else."
 
 
-def _that_can(
+def _successful_attempts(
     options: Iterable[OutputType[Any]], attempt: Callable[[OutputType[Any]], U]
 ) -> Iterator[tuple[OutputType[Any], U]]:
     """Yield the options for which an attempt succeeds, each with its result: validators are the user's own code."""
@@ -58,9 +58,9 @@ class Alternatives(Combination[T]):
             for option in options
             for member in (option.members if isinstance(option, Alternatives) else (option,))
         ]
-        self._take(flat, joined_names(flat, "|"))
+        self._set_members(flat, joined_names(flat, "|"))
 
-    def _written_down(self) -> tuple[object, ...]:
+    def _distinguishing_arguments(self) -> tuple[object, ...]:
         return ()
 
     def _expression(self, document: str | None) -> Expression:
@@ -99,14 +99,14 @@ class Alternatives(Combination[T]):
         """Return the text that means a value for the first option that has one; else what some option writes for it."""
         texts: list[str] = []
 
-        def written(option: OutputType[Any]) -> tuple[str, Any]:
+        def write_and_read(option: OutputType[Any]) -> tuple[str, Any]:
             text = option.write(value)
             return text, self.parse(text)
 
-        for option, (text, value_read) in _that_can(self.members, written):
+        for option, (text, value_read) in _successful_attempts(self.members, write_and_read):
             if value_read == value:
                 return text
-            texts += [text] if self._reading(text) is option else []
+            texts += [text] if self._option_reading(text) is option else []
         if not texts:
             raise ValueError("give a value of one of the options, or the text itself")
         return texts[0]
@@ -118,37 +118,37 @@ class Alternatives(Combination[T]):
             is_same = option.parse(option.write(value)) == value
             return is_same, option.plain(value) if is_same else None
 
-        for _, (is_same, plain) in _that_can(self.members, plain_of):
+        for _, (is_same, plain) in _successful_attempts(self.members, plain_of):
             if is_same:
                 return plain
         return super().plain(value)
 
-    def _reading(self, text: str) -> OutputType[Any]:
+    def _option_reading(self, text: str) -> OutputType[Any]:
         """Return the option that a text is read by; if all reject it, the first of whose texts it is one."""
         accepting = self._accepting(text)
         if not accepting:
             raise ValueError(f"{described(text)} is no text of {self.name}")
         if len(accepting) == 1:
             return accepting[0]
-        readers = (option for option, _ in _that_can(accepting, lambda option: option.parse(text)))
+        readers = (option for option, _ in _successful_attempts(accepting, lambda option: option.parse(text)))
         return next(readers, accepting[0])
 
     def pieces(self, text: str) -> list[Piece]:
         """Return the option that a text is read by."""
-        return [Piece((), self._reading(text), 0, len(text))]
+        return [Piece((), self._option_reading(text), 0, len(text))]
 
     def to_data(self, text: str) -> Any:
         """Return the plain data of a text by the option that reads it."""
-        return self._reading(text).to_data(text)
+        return self._option_reading(text).to_data(text)
 
     def from_data(self, data: Any) -> str:
         """Return the text of plain data, by the first option that reads it as that."""
 
-        def written(option: OutputType[Any]) -> tuple[str, Any]:
+        def write_and_read(option: OutputType[Any]) -> tuple[str, Any]:
             text = option.from_data(data)
             return text, self.to_data(text)
 
-        for _, (text, data_read) in _that_can(self.members, written):
+        for _, (text, data_read) in _successful_attempts(self.members, write_and_read):
             if data_read == data:
                 return text
         raise ValueError(f"{described(data)} is no data of {self.name}")
@@ -156,14 +156,14 @@ class Alternatives(Combination[T]):
     def describe(self) -> Description:
         """Return the descriptions of the options."""
         names = [f"option {number}" for number in range(1, len(self.members) + 1)]
-        return described_parts("One of these:", map(shown_part, names, self.members), TASK)
+        return combination_description("One of these:", map(part_description, names, self.members), TASK)
 
 
 def alternatives(left: object, right: object) -> "Alternatives[Any]":
     """Return the texts of both; a str is a text that stands for itself."""
     sides = enumerate((left, right), start=1)
     return Alternatives(
-        [Choice([side]) if isinstance(side, str) else part_of(side, f"option {place}") for place, side in sides]
+        [Choice([side]) if isinstance(side, str) else to_part(side, f"option {place}") for place, side in sides]
     )
 
 
@@ -175,10 +175,10 @@ class Restricted(Combination[T]):
         self.base = base
         self.rule = rule
         self.is_included = is_included
-        self._take((base, rule), f"{base.name} {'&' if is_included else '-'} {rule.name}")
+        self._set_members((base, rule), f"{base.name} {'&' if is_included else '-'} {rule.name}")
         self.validators = base.validators
 
-    def _written_down(self) -> tuple[object, ...]:
+    def _distinguishing_arguments(self) -> tuple[object, ...]:
         return (self.is_included,)
 
     def _expression(self, document: str | None) -> Automaton:
@@ -250,14 +250,14 @@ class Restricted(Combination[T]):
         """Return the descriptions of the type and of its restriction."""
         base, rule = self.base.describe(), self.rule.describe()
         verb = "is also" if self.is_included else "must not be"
-        return base._replace(text=f"{base.text}\n\nThe whole answer {verb} {of_this(rule.label)}:\n{rule.text}")
+        return base._replace(text=f"{base.text}\n\nThe whole answer {verb} {label_reference(rule.label)}:\n{rule.text}")
 
 
 def restricted(left: object, right: object, *, is_included: bool) -> "Restricted[Any]":
     """Return the texts of the first that are also of the second, or are not."""
     sign = "&" if is_included else "-"
     base, rule = (
-        Choice([operand]) if isinstance(operand, str) else part_of(operand, f"the {side} side of {sign}")
+        Choice([operand]) if isinstance(operand, str) else to_part(operand, f"the {side} side of {sign}")
         for side, operand in (("left", left), ("right", right))
     )
     return Restricted(base, rule, is_included=is_included)

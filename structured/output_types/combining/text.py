@@ -18,7 +18,7 @@ from structured.regex.syntax import ANY_CHARACTER, ANY_TEXT
 Phrases = str | Sequence[str]
 """One text, or several."""
 
-Range = tuple[int | None, int | None]
+CountRange = tuple[int | None, int | None]
 """The fewest and the most; None for no limit."""
 
 
@@ -40,8 +40,8 @@ class Text(OutputType[str]):
         *,
         contains: Phrases = (),
         lacks: Phrases = (),
-        characters: Range = (0, None),
-        words: Range = (0, None),
+        characters: CountRange = (0, None),
+        words: CountRange = (0, None),
         stop: Phrases = (),
         keep_stop: bool = False,
     ) -> None:
@@ -59,17 +59,17 @@ class Text(OutputType[str]):
         Raises:
             SchemaError: A rule is none, or a stop phrase has another within it, so that it is never the first.
         """
-        self.contains = _phrases("contains", contains)
-        self.lacks = _phrases("lacks", lacks)
-        self.characters = _range("characters", characters)
-        self.words = _range("words", words)
-        self.stop = _phrases("stop", stop)
+        self.contains = _to_phrases("contains", contains)
+        self.lacks = _to_phrases("lacks", lacks)
+        self.characters = _to_count_range("characters", characters)
+        self.words = _to_count_range("words", words)
+        self.stop = _to_phrases("stop", stop)
         self.keep_stop = keep_stop
         for phrase in self.stop:
-            within = [other for other in self.stop if other != phrase and other in phrase]
-            if within:
+            inner_phrases = [other for other in self.stop if other != phrase and other in phrase]
+            if inner_phrases:
                 raise SchemaError(
-                    f"The stop phrase {phrase!r} is never the first: {within[0]!r} is within it",
+                    f"The stop phrase {phrase!r} is never the first: {inner_phrases[0]!r} is within it",
                     remedy="Leave out the longer one.",
                 )
         rules = {name: value for name, value in self._rules().items() if value not in ((), (0, None), False)}
@@ -104,14 +104,14 @@ class Text(OutputType[str]):
 
     def _product(self) -> Automaton:
         rules = [] if self.characters == (0, None) else [repeat(ANY_CHARACTER, *self.characters)]
-        rules += [*self._word_count(), *(_containing([phrase]) for phrase in self.contains)]
+        rules += [*self._word_count_rules(), *(_containing([phrase]) for phrase in self.contains)]
         rules += [complement(_containing(self.lacks))] if self.lacks else []
         try:
-            return self._stopped(product(list(map(RegularAutomaton, rules or [ANY_TEXT]))))
+            return self._with_stop_phrase(product(list(map(RegularAutomaton, rules or [ANY_TEXT]))))
         except EmptyProductError:
             raise UnsatisfiableError(f"No text is of {self.name}", remedy="Loosen one of its rules.") from None
 
-    def _stopped(self, value: Automaton) -> Automaton:
+    def _with_stop_phrase(self, value: Automaton) -> Automaton:
         """Return the automaton of values that end with the first stop phrase in them."""
         if not self.stop:
             return value
@@ -119,7 +119,7 @@ class Text(OutputType[str]):
         too_late = concat(ANY_TEXT, words(self.stop), repeat(ANY_CHARACTER, 1, None))
         return product([ended, RegularAutomaton(complement(too_late))])
 
-    def _word_count(self) -> list[Pattern]:
+    def _word_count_rules(self) -> list[Pattern]:
         fewest, most = self.words
         if self.words == (0, None):
             return []
@@ -151,12 +151,12 @@ class Text(OutputType[str]):
         """Return the rules as a description."""
         return Description(
             "Text",
-            "\n".join(self._rules_in_words()) or "any text",
+            "\n".join(self._describe_rules()) or "any text",
             answer="Text",
             task="Write what is asked for, and nothing else.",
         )
 
-    def _rules_in_words(self) -> list[str]:
+    def _describe_rules(self) -> list[str]:
         rules = [f"contains {phrase!r}" for phrase in self.contains]
         rules += [f"does not contain {phrase!r}" for phrase in self.lacks]
         for noun, (fewest, most) in (("characters", self.characters), ("words", self.words)):
@@ -172,7 +172,7 @@ def _containing(phrases: Sequence[str]) -> Pattern:
     return concat(ANY_TEXT, words(phrases), ANY_TEXT)
 
 
-def _phrases(name: str, value: object) -> tuple[str, ...]:
+def _to_phrases(name: str, value: object) -> tuple[str, ...]:
     """Return phrases. Raises SchemaError if they are no texts, or empty."""
     phrases = (value,) if isinstance(value, str) else tuple(value) if isinstance(value, Sequence) else (value,)
     for phrase in phrases:
@@ -183,7 +183,7 @@ def _phrases(name: str, value: object) -> tuple[str, ...]:
     return phrases
 
 
-def _range(name: str, value: object) -> tuple[int, int | None]:
+def _to_count_range(name: str, value: object) -> tuple[int, int | None]:
     """Return a range of counts. Raises SchemaError if it is none."""
     problem = f"{name} is {described(value)}"
     match value:
