@@ -25,23 +25,24 @@ ROW_COMPLETE = 0xFF
 
 
 class StringRun(NamedTuple):
-    """The rest of a string in which only the number of plain characters counts.
+    """The rest of a JSON string in which only the number of unescaped characters counts, not which they are.
 
-    A character is plain if a JSON string writes it without an escape. A token is plain if all its characters are.
+    Unescaped characters are those that JSON strings contain without an escape (RFC 8259 §7); a token is unescaped if
+    all its characters are.
     """
 
     characters: int
-    """How many plain characters may follow: a plain token is allowed if, and only if, it has no more."""
-    farthest: int
-    """An upper bound of the distances after plain characters."""
-    representative: int
-    """A state after which the same other tokens may follow."""
-    quoted: bool
+    """How many unescaped characters may follow: an unescaped token is allowed if, and only if, it has no more."""
+    max_distance: int
+    """An upper bound of the distances after unescaped characters."""
+    equivalent_state: int
+    """A state after which the same other tokens may follow; many states share it."""
+    ends_with_quote: bool
     """Whether only a quote ends the string, so that no token with a control character before a quote may follow."""
-    inside: int
+    state_in_string: int
     """A state after which the same tokens without a quote may follow, independent of the stack below; DEAD if none."""
-    steady: bool
-    """Whether plain characters do not change the representative."""
+    is_unchanged: bool
+    """Whether unescaped characters do not change the equivalent state."""
 
 
 class StringParts(NamedTuple):
@@ -55,7 +56,7 @@ class StringParts(NamedTuple):
     """A state after which many texts may follow."""
     narrow: int
     """A state after which few texts may follow; DEAD if there is none."""
-    beyond: int
+    extra_distance: int
     """The most bytes by which the end after a token may be farther away than in the parts."""
 
 

@@ -160,9 +160,9 @@ def by_column(rows: Any) -> tuple[list[tuple[int, ...]], NDArray[np.intp]]:
     return list(map(tuple, columns.T.tolist())), places.reshape(-1)
 
 
-def check_memory(automata: Iterable[Automaton]) -> None:
-    """Raise PatternError if an automaton remembers its items: each text of them would be a state of its own."""
-    if any(isinstance(automaton, RegularAutomaton) and automaton.remembers for automaton in automata):
+def refuse_distinct_items(automata: Iterable[Automaton]) -> None:
+    """Raise PatternError if the items of an automaton must differ: each text of them would be a state of its own."""
+    if any(isinstance(automaton, RegularAutomaton) and automaton.has_distinct_items for automaton in automata):
         raise PatternError(
             "Items that must differ (uniqueItems) cannot be combined with a grammar, nor restricted by another type",
             pattern="",

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from structured.automata.byte_automaton import DEAD, ROW_COMPLETE, Automaton
 from structured.automata.dfa.products import intersection, is_of_characters
-from structured.automata.lazy import LIMITS, LazyAutomaton, by_column, check_memory, row_of
+from structured.automata.lazy import LIMITS, LazyAutomaton, by_column, refuse_distinct_items, row_of
 from structured.automata.opcodes import FAR
 from structured.automata.regular import LONG, Limits, RegularAutomaton
 from structured.errors import PatternError, UnsatisfiableError
@@ -127,7 +127,7 @@ class Product(LazyAutomaton[Pair]):
     """The automaton of the texts that two automata accept; follows the `Automaton` protocol.
 
     No text has a byte of `absent`. Raises EmptyProductError if there are no texts, and PatternError if a long search
-    found neither a text nor that, or if a side remembers its items.
+    found neither a text nor that, or if a side has items that must differ.
     """
 
     def __init__(
@@ -140,7 +140,7 @@ class Product(LazyAutomaton[Pair]):
         max_searched: int = MAX_SEARCHED,
     ) -> None:
         super().__init__(limits)
-        check_memory((left, right))
+        refuse_distinct_items((left, right))
         self.left = left
         self.right = right
         self.absent = absent

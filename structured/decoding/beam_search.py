@@ -161,14 +161,14 @@ def _followers(row: int, parent: Sequence, logits: NDArray[np.float32], beams: i
     guide = parent.guide
     count = beams + len(guide.index.vocabulary.end_token_ids) - 1
     logits = np.asarray(parent.penalised(logits[: guide.index.vocabulary.size]))  # models have more, rounded up
-    ample, within = guide.ample_mask(), guide.mask()
+    ample, within = guide.mask_without_budget(), guide.mask()
     allowed = np.flatnonzero(unpack(ample, len(logits)))
     if within is not ample and not (unpack(within, len(logits))[allowed]).any():
         allowed = np.flatnonzero(unpack(within, len(logits)))  # a tight budget allows unusual tokens only
     log_probabilities, log_total = log_softmax(logits[allowed])
     best = int(np.argmax(log_probabilities))
     if parent.repeats(int(allowed[best])):
-        out = unpack(guide.way_out(), len(logits))[allowed]
+        out = unpack(guide.shortest_completion_mask(), len(logits))[allowed]
         parent.repetitions += not out[best]
         allowed, log_probabilities, within = allowed[out], log_probabilities[out], ample
     chosen = likeliest_places(log_probabilities, count)

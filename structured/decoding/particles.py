@@ -93,7 +93,7 @@ class _Particle:
         text, generator = self.text, self.text.request.generator
         before, sampled = len(text.token_ids), len(text.sampled)
         while True:
-            ample, within = text.guide.ample_mask(), text.guide.mask()
+            ample, within = text.guide.mask_without_budget(), text.guide.mask()
             scores = np.asarray(text.penalised(logits))
             text.take(text.sampler.choose(scores, ample, generator, within=within), scores)
             if text.error is not None:

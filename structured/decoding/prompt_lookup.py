@@ -105,13 +105,13 @@ class Source:
                 break
             whole.append(token_id)
             place = after
-        return [*whole, *index.forced.fewest(self.text[place:end])]
+        return [*whole, *index.forced.shortest_spelling(self.text[place:end])]
 
     def tokens_from(self, place: int, count: int, index: Index) -> list[int]:
         """Return `count` tokens from a place on: first tokens for the rest of a cut token, then the prompt's own."""
         token = bisect_right(self.ends, place)
         begun = place > (self.ends[token - 1] if token else 0)
-        rest = index.forced.fewest(self.text[place : self.ends[token]]) if begun else ()
+        rest = index.forced.shortest_spelling(self.text[place : self.ends[token]]) if begun else ()
         return [*rest, *self.token_ids[token + begun : token + begun + count]][:count]
 
 
@@ -149,7 +149,7 @@ def propose(guide: Guide, written: bytes, source: Source, count: int) -> list[in
     if guide.finished or count < 1:
         return []
     index = guide.index
-    forced = index.forced.likely(guide.state)
+    forced = index.forced.run_tokens(guide.state)
     if forced:
         return allowed(guide.copy(), forced[:count])
     words, places = source.after_words(written)

@@ -71,7 +71,7 @@ def heal(prompt: Sequence[int], index: Index) -> Healed:
             break
         begun = token + begun
         is_text = begun.decode(errors="ignore").encode() == begun
-        if is_text and index.forced.goes_on(begun, index.automaton.start):
+        if is_text and index.forced.has_longer_token(begun, index.automaton.start):
             healed = Healed(list(prompt[: len(prompt) - count]), begun, count)
     return healed
 

@@ -108,7 +108,7 @@ class Sequence:
     def masks(self) -> tuple[Mask, Mask] | None:
         """Return the mask of the next token, and the mask within the budget; None after an automaton's error."""
         try:
-            return self.guide.ample_mask(), self.guide.mask()
+            return self.guide.mask_without_budget(), self.guide.mask()
         except AUTOMATON_ERRORS as error:
             self.error = error
             return None
@@ -127,9 +127,9 @@ class Sequence:
         """Append a sampled token or, if it repeats the text, a token of the shortest completion in its place."""
         try:
             if count := self.request.alternatives:
-                alternatives = likeliest_tokens(to_host(scores), self.guide.ample_mask(), count)
+                alternatives = likeliest_tokens(to_host(scores), self.guide.mask_without_budget(), count)
                 choice = choice._replace(alternatives=alternatives)
-            within = self.guide.way_out() if self.repeats(choice.token_id) else None
+            within = self.guide.shortest_completion_mask() if self.repeats(choice.token_id) else None
         except AUTOMATON_ERRORS as error:
             self.error = error
             return
@@ -227,7 +227,7 @@ class Sequence:
         control, index = self.request.repetition, self.guide.index
         if control is None or not control.changes_logits:
             return
-        if index.vocabulary.plain_lengths[token_id] and index.is_free_text(state):
+        if index.vocabulary.unescaped_lengths[token_id] and index.is_free_text(state):
             self.free_tokens.append(token_id)
         elif self.free_tokens and self.free_tokens[-1] != BREAK:
             self.free_tokens.append(BREAK)

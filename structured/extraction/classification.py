@@ -151,7 +151,7 @@ def _texts(automaton: Automaton, name: str) -> Iterator[str]:
 
 def _log_probabilities(model: LanguageModel, item: GuidedItem, texts: Sequence[str]) -> NDArray[np.float64]:
     """Return the log-probability that a model gives to each text as the answer, shape (texts,)."""
-    spelled = [item.index.forced.spelled(item.start.healed.begun + text.encode()) for text in texts]
+    spelled = [item.index.forced.spelling(item.start.healed.begun + text.encode()) for text in texts]
     longest, left = max(map(len, spelled)), item.start.guide.tokens_left
     if longest > left:
         raise PromptError(

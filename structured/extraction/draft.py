@@ -236,7 +236,7 @@ class Draft:
                 raise PromptError("The draft is empty, so that the model has nothing to go on from. Write some text.")
             self._tokens = calls.encode(self._model, self._untold)
         elif self._untold:
-            self._tokens += index.forced.spelled(self._untold.encode())
+            self._tokens += index.forced.spelling(self._untold.encode())
         self._untold = ""
         before = max(self._settled - 1, 0)  # the first token of what is healed stays
         healed = heal(self._tokens[before:], index)
