@@ -3,6 +3,9 @@
 Of an index its masks are kept, and how their states are reached: a tree of single bytes from the start. The automaton
 is not read back but walked again along that tree, a fifth of the work of finding the masks; so no number of a file is a
 state's, and none is ever followed by a compiled loop.
+
+A file begins with a digest of its key and its content: one that is damaged, or that belongs to another index, is not
+used. A mask that allows too little would otherwise narrow every later answer, and nothing would notice.
 """
 
 import hashlib
@@ -45,27 +48,38 @@ def _sources_digest() -> bytes:
     return digest.digest()
 
 
-def arrays_to_bytes(key: str, arrays: Arrays) -> bytes:  # noqa: ARG001
-    """Return arrays as bytes, which have a checksum."""
+def arrays_to_bytes(key: str, arrays: Arrays) -> bytes:
+    """Return the content of the file of a key: a digest of all that follows it and of the key, and the arrays."""
     from safetensors.numpy import save
 
-    return zlib.compress(save({name: np.asarray(array, order="C") for name, array in arrays.items()}), 1)
+    packed = zlib.compress(save({name: np.asarray(array, order="C") for name, array in arrays.items()}), 1)
+    return _content_digest(key, packed) + packed
 
 
-def bytes_to_arrays(key: str, content: bytes) -> dict[str, NDArray[Any]]:  # noqa: ARG001
-    """Return the arrays of a file. Raises ValueError if it was damaged."""
+def bytes_to_arrays(key: str, content: bytes) -> dict[str, NDArray[Any]]:
+    """Return the arrays of the file of a key. Raises ValueError if it was damaged, or is the file of another key."""
     from safetensors import SafetensorError
     from safetensors.numpy import load
 
+    digest, packed = content[:DIGEST_BYTES], content[DIGEST_BYTES:]
+    if digest != _content_digest(key, packed):
+        raise ValueError("The file was damaged: it is not what was written for its name.")
     reader = zlib.decompressobj()
     try:
-        unpacked = reader.decompress(content, MAX_UNPACKED_BYTES)
+        unpacked = reader.decompress(packed, MAX_UNPACKED_BYTES)
         if not reader.eof:
             raise ValueError("The file was damaged: it is cut off, or too large.")
         return load(unpacked)
     except (zlib.error, SafetensorError, KeyError) as error:  # KeyError: of numbers that NumPy does not have
         raise ValueError(f"The file was damaged: {error}") from error
 
+
+def _content_digest(key: str, packed: bytes) -> bytes:
+    return hashlib.sha256(key.encode() + packed).digest()
+
+
+DIGEST_BYTES = 32
+"""The length of the digest that a file begins with."""
 
 MAX_UNPACKED_BYTES = 1 << 28
 """The most bytes of the arrays of one file."""
