@@ -361,8 +361,12 @@ def byte_level_bytes(piece: str) -> bytes:
         return piece.encode()
 
 
+_BYTE_PIECE = re.compile("<0x[0-9A-Fa-f+][0-9A-Fa-f]>")
+"""A piece that names a byte. The decoder of `tokenizers` reads `+` as a sign."""
+
+
 def _sentencepiece_bytes(piece: str) -> bytes:
-    r"""`▁the` → `b" the"`, `<0x0A>` → `b"\n"`."""
-    if len(piece) == 6 and piece.startswith("<0x") and piece.endswith(">"):
+    r"""`▁the` → `b" the"`, `<0x0A>` → `b"\n"`; `<0xZZ>` is its own text, as for the decoder of `tokenizers`."""
+    if _BYTE_PIECE.fullmatch(piece):
         return bytes([int(piece[3:5], 16)])
     return piece.replace("▁", " ").encode()

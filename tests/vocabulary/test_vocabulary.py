@@ -23,11 +23,12 @@ from doubles import (
 from effort import examples
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from tokenizers import decoders
 
 from benchmarks.tokenizers import normalised
 from structured.errors import VocabularyError
 from structured.vocabulary.trie import Trie
-from structured.vocabulary.vocabulary import UTF8_BYTES, Vocabulary
+from structured.vocabulary.vocabulary import UTF8_BYTES, Vocabulary, piece_reader
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1) | st.text('aé€🙂 \n"\\{}1', min_size=1)
 FEW_BYTES = st.lists(st.sampled_from(b"abc"), max_size=6).map(bytes)
@@ -54,6 +55,17 @@ def test_tokens_spell_the_text_that_they_encode(name: str, text: str) -> None:
     assert found == bytes(byte for byte in expected if byte not in vocabulary.absent_bytes)
     if tokenizer.backend_tokenizer.normalizer is None and not vocabulary.absent_bytes:
         assert found == text.encode()
+
+
+@given(st.builds("<0x{}>".format, st.text("0123456789abcdefABCDEFgZ+- _é", min_size=1, max_size=3)))
+@example("<0xZZ>")
+@example("<0x+F>")
+def test_a_piece_names_a_byte_where_the_decoder_reads_one(piece: str) -> None:
+    """Byte fallback of `tokenizers` decides; what names no byte, such as `<0xZZ>`, is its own text."""
+    decoder = decoders.ByteFallback()
+    found = piece_reader({"type": "ByteFallback"})(piece)
+    assert found.decode(errors="replace") == decoder.decode([piece])
+    assert len(found) == 1 or found == piece.encode()
 
 
 def test_special_tokens_have_no_bytes(real: Vocabulary, tokenizer: Any) -> None:
