@@ -52,7 +52,7 @@ def canonical_values(schemas: Subschemas, location: Location, pattern_of: Patter
     while True:
         assert form is not None
         if outer.canonical is None or outer.canonical.canonical_form is not form:
-            outer.canonical = outer.afresh()
+            outer.canonical = outer.uncompiled()
             outer.canonical.key_order, outer.canonical.canonical_form = "schema", form
             if location.whitespace.edge != EMPTY:
                 outer.canonical.whitespace = read_whitespace(DEFAULT_WHITESPACE)

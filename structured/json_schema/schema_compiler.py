@@ -93,7 +93,7 @@ def compiled(compilation: Compilation) -> Pattern:
     except UnsatisfiableError as error:
         if compilation.optional == "schema" or compilation.statements is not None:
             raise
-        freely = compilation.afresh()
+        freely = compilation.uncompiled()
         freely.optional = "schema"
         try:
             _whole(freely)
@@ -120,7 +120,7 @@ def _whole(compilation: Compilation) -> Pattern:
 @deep
 def part_to_pattern(part: Subschema, compilation: Compilation | None = None) -> Pattern:
     """Return the pattern of a part of a schema, as if it were the root. Raises `SchemaError` as `compiled` does."""
-    alone = part.location.compilation.afresh() if compilation is None else compilation
+    alone = part.location.compilation.uncompiled() if compilation is None else compilation
     return _pattern_at(part._replace(location=part.location._replace(compilation=alone)))
 
 

@@ -266,7 +266,7 @@ class _Search:
         refusals: _Refusals = {}
         if self.work > MAX_WORK:
             return refusals
-        alone = part.schema.location.compilation.afresh()
+        alone = part.schema.location.compilation.uncompiled()
         try:
             part_to_pattern(part.schema, alone)
         except SchemaError as error:

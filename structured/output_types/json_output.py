@@ -216,7 +216,7 @@ def with_statements(compilation: Compilation, document: str) -> Compilation:
     """Return the compilation of the same schema for a document, which has to state some of the values."""
     from structured.output_types.grounded_values import DocumentStatements  # with much that only this needs
 
-    return replace(compilation, statements=DocumentStatements.of(document))
+    return compilation.uncompiled(DocumentStatements.of(document))
 
 
 def rewriting(
