@@ -64,7 +64,7 @@ def _compiled(same: _Same, vocabulary: Vocabulary, document: str | None, cache: 
     output_type = same.output_type
 
     def index_of(automaton: Automaton) -> Index:
-        return new_index(automaton, vocabulary, output_type.name, is_kept=cache and document is None)
+        return new_index(automaton, vocabulary, output_type.name, is_cached=cache and document is None)
 
     return RenewedIndex(automaton_of(output_type, document), index_of)
 

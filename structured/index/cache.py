@@ -107,7 +107,7 @@ class DiskCache(CacheFolder):
         except ValueError:
             self.reject(key)
             return None
-        self.note_reading(path)
+        self.mark_as_read(path)
         return arrays
 
     def reject(self, key: str) -> None:

@@ -70,7 +70,7 @@ class ModelCache(CacheFolder):
             with suppress(OSError):
                 self.remove(path)
             return None
-        self.note_reading(path)
+        self.mark_as_read(path)
         return loaded
 
     def save(self, key: str, model: "PreTrainedModel", tokenizer: "PreTrainedTokenizerBase") -> None:

@@ -50,7 +50,7 @@ from structured.index.cache import (
     save_index,
 )
 from structured.index.cache_folder import Clearing, cache_folder
-from structured.index.compilation import WORTH_SAVING, related_index
+from structured.index.compilation import MIN_NEW_MASKS, related_index
 from structured.index.index import Index
 from structured.index.trie_walks import TrieWalks
 from structured.integrations.logits_processor import GuidedLogitsProcessor
@@ -441,7 +441,7 @@ def test_what_healed_prompts_have_taught_is_kept(tmp_path: Path, monkeypatch: py
                 extractor.stream("On 2024-12-03.").result()
         assert item.start.healed.begun == b"\n"
         assert item.start.guide.index is begun_index(item.index, b"\n")
-        assert item.start.guide.index.states_known >= WORTH_SAVING
+        assert item.start.guide.index.states_known >= MIN_NEW_MASKS
         return item.index, item.start.healed.begun
 
     learned(cache=False)

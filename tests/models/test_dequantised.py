@@ -247,7 +247,7 @@ def test_the_models_unread_for_longest_go_first(file: Path, tmp_path: Path) -> N
         disk.save(key, *first)
         os.utime(disk.path(key), (age, age))
     assert [path.stem for path in disk.files()][:1] == ["b"]
-    disk.note_reading(disk.path("b"))
+    disk.mark_as_read(disk.path("b"))
     disk.save("c", *first)
     assert {path.stem for path in disk.files()} == {"b", "c"}
     assert disk.size() <= disk.max_bytes
