@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
-from structured.automata.byte_automaton import with_limits_left
+from structured.automata.byte_automaton import reset_if_exhausted
 from structured.decoding.sequence import Sequence as Text
 from structured.index.compilation import related_index
 from structured.index.index import Index
@@ -86,5 +86,5 @@ def begun_index(index: Index, begun: bytes) -> Index:
         return index
     made = _BEGUN.setdefault(index, {})
     if begun not in made or made[begun].is_exhausted:
-        made[begun] = related_index(index, with_limits_left(index.automaton).with_prefix(begun.decode()))
+        made[begun] = related_index(index, reset_if_exhausted(index.automaton).with_prefix(begun.decode()))
     return made[begun]

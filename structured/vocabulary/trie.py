@@ -161,8 +161,12 @@ class StringTries:
         with_quote = {number: token for number, token in tokens.items() if b'"' in token}
         from_quote = {number: _from_quote(token) for number, token in with_quote.items()}
         before_quote = [token.partition(b'"')[0] for token in (without_quote | with_quote).values()]
-        tries = (Trie.from_items(part.items()) for part in (without_quote, with_quote, from_quote))
-        return cls(*tries, max(map(len, before_quote), default=0))
+        return cls(
+            Trie.from_items(without_quote.items()),
+            Trie.from_items(with_quote.items()),
+            Trie.from_items(from_quote.items()),
+            max(map(len, before_quote), default=0),
+        )
 
 
 def _from_quote(token: bytes) -> bytes:

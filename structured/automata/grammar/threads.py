@@ -42,12 +42,12 @@ class Frame(NamedTuple):
     """A node with the place reached in it, above what is read after it.
 
     `place` is the next part of a CONCAT, the times that a LOOP has read its item (up to what still matters), of END
-    what has been read. `is_idle` says that the item of a LOOP has read nothing since it began.
+    what has been read. `has_read_nothing` says that the item of a LOOP has read nothing since it began.
     """
 
     node: int
     place: int
-    is_idle: bool
+    has_read_nothing: bool
     below: int
 
 
@@ -72,7 +72,7 @@ class Matcher:
         self.goal: list[int] = []
         """The goal of each frame: the number that its lowest frame names."""
         self._known: dict[Frame, int] = {}
-        self._awakened = cache(self._new_awakened)
+        self._after_reading = cache(self._new_after_reading)
         self.after = cache(self._read)
         """The frame after a frame and a byte, -1 if it does not read the byte."""
         self._ends = [self.end(place) for place in range(len(expressions.behind))]
@@ -139,23 +139,23 @@ class Matcher:
         if node.kind == CONCAT:
             if frame.place == len(node.parts):
                 return [Thread(frame.below, obligations)]
-            rest = frame.below
+            below = frame.below
             if frame.place + 1 < len(node.parts):
-                rest = self._frame(frame.node, frame.place + 1, frame.below)
-            return [Thread(self.enter(node.parts[frame.place], rest), obligations)]
+                below = self._frame(frame.node, frame.place + 1, frame.below)
+            return [Thread(self.enter(node.parts[frame.place], below), obligations)]
         if node.kind == LOOK:
             more = self._look(frame.node, behind)
             return [] if more is None else [Thread(frame.below, obligations | more)]
         assert node.kind == LOOP
         item, count = node.parts[0], frame.place
         if count < node.least:
-            again = self._frame(frame.node, count + 1, frame.below, is_idle=frame.is_idle)
+            again = self._frame(frame.node, count + 1, frame.below, has_read_nothing=frame.has_read_nothing)
             return [Thread(self.enter(item, again), obligations)]
         ways = [Thread(frame.below, obligations)]
-        if not frame.is_idle and (node.most == UNBOUNDED or count < node.most):
+        if not frame.has_read_nothing and (node.most == UNBOUNDED or count < node.most):
             more_read = count if node.most == UNBOUNDED else count + 1
-            may_idle = self.expressions.nodes[item].shortest == 0
-            again = self._frame(frame.node, more_read, frame.below, is_idle=may_idle)
+            may_read_nothing = self.expressions.nodes[item].shortest == 0
+            again = self._frame(frame.node, more_read, frame.below, has_read_nothing=may_read_nothing)
             ways.append(Thread(self.enter(item, again), obligations))
         return ways[::-1] if node.is_greedy else ways
 
@@ -215,10 +215,10 @@ class Matcher:
         top = self.frames[frame]
         if top.node == END:
             return -1
-        for low, high, rest in self.expressions.nodes[top.node].arcs:
+        for low, high, continuation in self.expressions.nodes[top.node].arcs:
             if low <= byte <= high:
-                below = self._awakened(top.below)
-                return below if rest < 0 else self.enter(rest, below)
+                below = self._after_reading(top.below)
+                return below if continuation < 0 else self.enter(continuation, below)
         return -1
 
     def borders(self, frame: int) -> Iterable[int]:
@@ -229,13 +229,13 @@ class Matcher:
                 yield low
                 yield high + 1
 
-    def _new_awakened(self, frame: int) -> int:
-        """Return the frame in which no repetition is idle, since something has been read."""
+    def _new_after_reading(self, frame: int) -> int:
+        """Return the frame after something has been read, in which no item has read nothing."""
         top = self.frames[frame]
-        return frame if top.node == END else self._frame(top.node, top.place, self._awakened(top.below))
+        return frame if top.node == END else self._frame(top.node, top.place, self._after_reading(top.below))
 
-    def _frame(self, node: int, place: int, below: int, *, is_idle: bool = False) -> int:
-        new = Frame(node, place, is_idle, below)
+    def _frame(self, node: int, place: int, below: int, *, has_read_nothing: bool = False) -> int:
+        new = Frame(node, place, has_read_nothing, below)
         number = self._known.get(new)
         if number is None:
             number = self._known[new] = len(self.frames)

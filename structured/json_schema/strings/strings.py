@@ -17,9 +17,9 @@ from structured.automata.dfa import (
     Language,
     PatternLanguage,
     character_counts,
-    explore,
     fewest_characters,
     most_characters,
+    smallest_automaton,
 )
 from structured.automata.dfa.alphabet import ranges_by_state
 from structured.errors import PatternError
@@ -144,7 +144,7 @@ def _unfolded_names(texts: tuple[str, ...]) -> Pattern:
     if not texts:
         return repeat(escaped_set(((0, 0xD7FF), (0xE000, 0x10FFFF))), 0, None)
     excluded = words(json.loads(f'"{text}"') for text in texts)
-    automaton = explore(Intersection((PatternLanguage(ANY_TEXT),), (PatternLanguage(excluded),)))
+    automaton = smallest_automaton(Intersection((PatternLanguage(ANY_TEXT),), (PatternLanguage(excluded),)))
     assert automaton is not None
     return _unfolded_scan(Scan(automaton.arcs, automaton.accepting, most_characters(automaton)))
 
@@ -363,12 +363,12 @@ def _scan(rules: StringRules, compilation: Compilation) -> Scan | None:
     excluded = [_language(pattern, compilation) for pattern in rules.excluded]
     shown = rules.included
     alone = len(included) == 1 and not excluded
-    automaton = explore(included[0] if alone else Intersection(tuple(included), tuple(excluded)))
+    automaton = smallest_automaton(included[0] if alone else Intersection(tuple(included), tuple(excluded)))
     if automaton is not None and fewest_characters(automaton) < rules.minimum:
         at_least = _at_least(rules.minimum)
         shown = (*shown, at_least)
         scan = PatternLanguage(Scan(automaton.arcs, automaton.accepting, None))
-        automaton = explore(Intersection((scan, _language(at_least, compilation))))
+        automaton = smallest_automaton(Intersection((scan, _language(at_least, compilation))))
     if automaton is None or (rules.maximum is not None and fewest_characters(automaton) > rules.maximum):
         return None
     longest = most_characters(automaton)

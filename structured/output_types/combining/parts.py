@@ -14,7 +14,7 @@ from types import UnionType
 from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, overload
 
 from structured.automata import Automaton, RegularAutomaton
-from structured.automata.byte_automaton import DEAD, Renewing
+from structured.automata.byte_automaton import DEAD, AutoReset
 from structured.automata.combination import Expression, Member, Positions, combined
 from structured.errors import SchemaError, UnsatisfiableError, arguments
 from structured.errors.values import message, shortened, shown
@@ -42,7 +42,7 @@ def split(positions: Positions, text: str, *, longest: bool = True) -> list[Span
         return []
     alive = _leading_to_the_end(positions, data)
     ends: list[tuple[int, int]] = []
-    here = _first(positions.begun(positions.first), alive[0])
+    here = _first(positions.start_members(positions.first), alive[0])
     place = 0
     if here is None:
         return None
@@ -67,7 +67,7 @@ def _spans(ends: list[tuple[int, int]], data: bytes) -> Iterator[Span]:
 
 def _leading_to_the_end(positions: Positions, data: bytes) -> list[_After]:
     """Return for each byte the members before it that lead to the end, each with its successor."""
-    reached = [positions.closure(positions.begun(positions.first))]
+    reached = [positions.closure(positions.start_members(positions.first))]
     steps: list[dict[Member, Member]] = []
     for byte in data:
         after: dict[Member, Member] = {}
@@ -105,7 +105,7 @@ def _follower(positions: Positions, member: Member, here: _After) -> Member | No
     position, state = member
     if not positions.automata[position].accepts(state):
         return None
-    return _first(positions.begun(positions.following[position]), here)
+    return _first(positions.start_members(positions.followers[position]), here)
 
 
 def _first(members: list[Member], here: _After) -> Member | None:
@@ -236,8 +236,8 @@ class Combination(OutputType[T]):
         return type(self).__name__, *self._written_down(), *(part.digest for part in self.members)
 
     @cached_property
-    def _positions(self) -> Renewing[Positions]:
-        return Renewing(lambda: Positions.of(self._expression(None)))
+    def _positions(self) -> AutoReset[Positions]:
+        return AutoReset(lambda: Positions.of(self._expression(None)))
 
     def _split(self, text: str) -> list[Span]:
         """Return the positions that a text goes through, with their spans. Raises ValueError if it is no such text."""
