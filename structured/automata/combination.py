@@ -88,10 +88,10 @@ def _pattern(expression: Expression) -> Pattern:
             item_pattern = _pattern(item)
             if maximum == 0:
                 return EMPTY
-            more = repeat(
+            separated_items = repeat(
                 concat(_pattern(separator), item_pattern), max(minimum - 1, 0), None if maximum is None else maximum - 1
             )
-            repeated = concat(item_pattern, more)
+            repeated = concat(item_pattern, separated_items)
             return repeated if minimum > 0 else repeat(repeated, 0, 1)
         case RegularAutomaton():
             return expression.pattern
@@ -229,16 +229,16 @@ class _PositionBuilder:
         item, separator, minimum, maximum = expression
         if maximum == 0:
             return _Fragment((), (), is_empty=True)
-        whole = self.add(item)
-        ends = [whole] if minimum <= 1 else []
+        counted = self.add(item)
+        ends = [counted] if minimum <= 1 else []
         for count in range(2, (max(minimum, 1) if maximum is None else maximum) + 1):
-            whole = self._then(self._then(whole, self.add(separator)), self.add(item))
+            counted = self._then(self._then(counted, self.add(separator)), self.add(item))
             if count >= minimum:
-                ends.append(whole)
+                ends.append(counted)
         if maximum is None:
-            again = self._then(self.add(separator), self.add(item))
-            self._link(again, again)
-            ends = [self._then(whole, again._replace(is_empty=True))]
+            separated_item = self._then(self.add(separator), self.add(item))
+            self._link(separated_item, separated_item)
+            ends = [self._then(counted, separated_item._replace(is_empty=True))]
         is_empty = minimum == 0 or any(end.is_empty for end in ends)
         return _Fragment(ends[-1].first, tuple([position for end in ends for position in end.last]), is_empty)
 
@@ -269,8 +269,8 @@ class CombinedAutomaton(LazyAutomaton[tuple[bool, frozenset[Member]]]):
 
     def with_parts(self, parts: Sequence[Automaton]) -> Self:
         """Return the same combination of other automata."""
-        left = iter(parts)
-        replaced = _with_replaced_automata(self.expression, lambda _: next(left))
+        replacements = iter(parts)
+        replaced = _with_replaced_automata(self.expression, lambda _: next(replacements))
         assert replaced is not None, "every part has a replacement"
         return type(self)(replaced, limits=self.limits)
 

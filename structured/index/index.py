@@ -268,11 +268,11 @@ class Index:
             new = self._new_budget_mask(state, FAR)
             sufficient = map(self._completions.sufficient, self._walks.successors(state))
             self._sufficient_tokens[state] = max((tokens for tokens in sufficient if tokens < FAR), default=0)
-        kept = self.table.intern(new)
-        if kept is new:
+        interned = self.table.intern(new)
+        if interned is new:
             return self._keep_transient(state, None, new)
-        self._masks[state] = kept
-        return kept
+        self._masks[state] = interned
+        return interned
 
     def _new_canonical_mask(self, state: int) -> Mask:
         mask = self.mask(state)

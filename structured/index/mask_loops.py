@@ -28,21 +28,21 @@ def state_after_any(sequences: Sequences, table: Rows, state: int) -> int:
     """
     common = UNKNOWN
     for sequence in range(len(sequences)):
-        here = state
+        current = state
         for position in range(4):
             low, high = int(sequences[sequence, position, 0]), int(sequences[sequence, position, 1])
-            if low < 0 or here == DEAD:
+            if low < 0 or current == DEAD:
                 break
-            if table[here, ROW_COMPLETE] == UNKNOWN:
-                return UNEXPANDED - here
-            following = int(table[here, low])
+            if table[current, ROW_COMPLETE] == UNKNOWN:
+                return UNEXPANDED - current
+            target = int(table[current, low])
             for byte in range(low + 1, high + 1):
-                if table[here, byte] != following:
+                if table[current, byte] != target:
                     return DIFFERENT
-            here = following
-        if common not in (UNKNOWN, here):
+            current = target
+        if common not in (UNKNOWN, current):
             return DIFFERENT
-        common = here
+        common = current
     return common
 
 

@@ -35,7 +35,7 @@ def holds(lexer, obligations, behind, text):
         if obligations is None:
             return False
         behind = lexer._behind_row(behind)[byte]
-    return lexer.matcher.hold_at_end(obligations)
+    return lexer.matcher.are_met_at_end(obligations)
 
 
 @settings(deadline=None, suppress_health_check=list(HealthCheck), max_examples=60)

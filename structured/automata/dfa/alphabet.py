@@ -127,12 +127,12 @@ def refinement(alphabets: tuple[Alphabet, ...]) -> tuple[Alphabet, tuple[tuple[i
         for start, number in zip(alphabet.starts, alphabet.classes, strict=True):
             changes.setdefault(start, []).append((part, number))
     starts = sorted(changes)
-    here = [0] * len(alphabets)
+    current_classes = [0] * len(alphabets)
     classes: list[tuple[int, ...]] = []
     for start in starts:
         for part, number in changes[start]:
-            here[part] = number
-        classes.append(tuple(here))
+            current_classes[part] = number
+        classes.append(tuple(current_classes))
     return Alphabet(tuple(starts), numbered(classes)), tuple(zip(*dict.fromkeys(classes), strict=True))
 
 

@@ -161,11 +161,11 @@ class PatternLanguage:
         seen: set[_Branch] = set()
         open_ends: list[_Branch] = [(stack, frozenset())]
         while open_ends:
-            here = open_ends.pop()
-            if here in seen:
+            branch = open_ends.pop()
+            if branch in seen:
                 continue
-            seen.add(here)
-            number, obligations = here
+            seen.add(branch)
+            number, obligations = branch
             top = self._stacks[number]
             if top is None:
                 ends.append(obligations)
@@ -221,8 +221,8 @@ class PatternLanguage:
                 return [(None, stack, frozenset({(language, state, not negated)}))]
             case Lookbehind(pattern, negated):
                 return [
-                    (None, stack, held)
-                    for held in self._lookbehind_obligations(id(pattern), behind_states, negated=negated)
+                    (None, stack, obligations)
+                    for obligations in self._lookbehind_obligations(id(pattern), behind_states, negated=negated)
                 ]
         raise TypeError(f"{type(node).__name__} is not a pattern of characters alone")
 
@@ -231,8 +231,8 @@ class PatternLanguage:
         key = ("repeat", id(node.item), max(node.minimum - 1, 0), fewer)
         after = stack
         if fewer != 0:
-            left = self._same_node(key, lambda: Iteration(node.item, max(node.minimum - 1, 0), fewer))
-            after = self.push(left, stack)
+            repetition_left = self._same_node(key, lambda: Iteration(node.item, max(node.minimum - 1, 0), fewer))
+            after = self.push(repetition_left, stack)
         self._nodes[("item", id(node.item))] = node.item
         ways: list[_Way] = [(None, self.push(node.item, after), frozenset())]
         return ways if node.minimum > 0 else [*ways, (None, stack, frozenset())]
@@ -252,7 +252,10 @@ class PatternLanguage:
 
     def _unfold_boundary(self, node: Boundary, stack: int, behind_states: _BehindStates) -> list[_Way]:
         if node.kind == "start":
-            return [(None, stack, held) for held in self._lookbehind_obligations((), behind_states, negated=True)]
+            return [
+                (None, stack, obligations)
+                for obligations in self._lookbehind_obligations((), behind_states, negated=True)
+            ]
         if node.kind == "end":
             language, state = self._lookahead_state(
                 self._same_node("empty", lambda: Literal("")), behind_states, whole=True
@@ -309,11 +312,11 @@ class PatternLanguage:
         branches, behind_states = self._contents[state]
         by_block: defaultdict[int, dict[_Branch, None]] = defaultdict(dict)
         tracked: dict[tuple[PatternLanguage, int], int] = {}
-        for stack, held in branches:
+        for stack, branch_obligations in branches:
             leaves = self.closure(stack, behind_states)[0]
             steps = 1 + len(leaves)
-            for block, after, more in leaves:
-                obligations = held | more if more else held
+            for block, after, new_obligations in leaves:
+                obligations = branch_obligations | new_obligations if new_obligations else branch_obligations
                 by_block[block][after, obligations] = None
                 if obligations:
                     for language, inner, _ in obligations:
@@ -359,8 +362,8 @@ class PatternLanguage:
         branches_of_blocks = [branches_by_block[place] for place in places]
         add_work(1 + sum(map(len, branches_of_blocks)))
         branches = chain.from_iterable(branches_of_blocks)
-        kept = frozenset(_branches_left(branches, tracked, column) if tracked else branches)
-        return self.state_of(kept, behind_states) if kept else None
+        branches_left = frozenset(_branches_left(branches, tracked, column) if tracked else branches)
+        return self.state_of(branches_left, behind_states) if branches_left else None
 
     def contains(self, text: str) -> bool:
         """Tell whether a text is in the language."""
@@ -400,7 +403,7 @@ def _obligations_left(
     obligations: frozenset[_Obligation], tracked: dict[tuple[PatternLanguage, int], int], column: Sequence[Any]
 ) -> frozenset[_Obligation] | None:
     """Return the obligations after a character, those met dropped; None if one cannot be met any more."""
-    kept = []
+    left = []
     for language, state, is_included in obligations:
         after = column[tracked[language, state]]
         if after is None:
@@ -410,5 +413,5 @@ def _obligations_left(
             if not is_included:
                 return None
         else:
-            kept.append((language, after, is_included))
-    return frozenset(kept)
+            left.append((language, after, is_included))
+    return frozenset(left)

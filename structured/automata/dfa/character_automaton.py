@@ -153,13 +153,13 @@ def _eliminate(ways: dict[tuple[int, int], _Way], state: int) -> bool:
     targets = [target for source, target in ways if source == state]
     for source, target in product(sources, targets):
         (before, size), (after, size_after) = ways[source, state], ways[state, target]
-        found, total = concat(before, around, after), size + loop_size + size_after + 6
+        way, length = concat(before, around, after), size + loop_size + size_after + 6
         if (source, target) in ways:
             other, size = ways[source, target]
-            found, total = alternation(other, found), total + size
-        if total > MAX_SHOWN_CHARACTERS:
+            way, length = alternation(other, way), length + size
+        if length > MAX_SHOWN_CHARACTERS:
             return False
-        ways[source, target] = found, total
-    for way in [*product(sources, [state]), *product([state], targets)]:
-        del ways[way]
+        ways[source, target] = way, length
+    for arc in [*product(sources, [state]), *product([state], targets)]:
+        del ways[arc]
     return True

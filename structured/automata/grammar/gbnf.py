@@ -108,15 +108,15 @@ class _Reader:
 
     def take(self, sign: str) -> bool:
         """Read a sign, if it comes next."""
-        found = self.text.startswith(sign, self.position)
-        self.position += len(sign) * found
-        return found
+        is_next = self.text.startswith(sign, self.position)
+        self.position += len(sign) * is_next
+        return is_next
 
     def skip(self, *, lines: bool) -> None:
         """Read blanks and comments, and line breaks if these mean nothing here."""
-        found = (_SPACE if lines else _BLANK).match(self.text, self.position)
-        assert found is not None, "it matches the empty text"
-        self.position = found.end()
+        blank = (_SPACE if lines else _BLANK).match(self.text, self.position)
+        assert blank is not None, "it matches the empty text"
+        self.position = blank.end()
 
     def rules(self) -> dict[str, Pattern]:
         """Read all rules."""
@@ -141,9 +141,9 @@ class _Reader:
 
     def name(self) -> str | None:
         """Read the name of a rule, if one comes next."""
-        found = _NAME.match(self.text, self.position)
-        self.position = self.position if found is None else found.end()
-        return None if found is None else found[0]
+        name = _NAME.match(self.text, self.position)
+        self.position = self.position if name is None else name.end()
+        return None if name is None else name[0]
 
     @deep
     def alternatives(self, *, nested: bool) -> Pattern:
@@ -176,10 +176,10 @@ class _Reader:
             return self.character_class()
         if self.take("("):
             self.skip(lines=True)
-            inside = self.alternatives(nested=True)
+            group = self.alternatives(nested=True)
             if not self.take(")"):
                 self.fail("A parenthesis is not closed")
-            return inside
+            return group
         if self.take("."):
             return ANY_CHARACTER
         if self.text.startswith(("<", "!<"), start):
@@ -201,10 +201,10 @@ class _Reader:
                 item = repeat(item, 1, None)
             elif self.take("?"):
                 item = repeat(item, 0, 1)
-            elif found := _COUNTS.match(self.text, start):
-                self.position = found.end()
-                least = int(found[1])
-                most = least if found[2] is None else int(found[3]) if found[3] else None
+            elif counts := _COUNTS.match(self.text, start):
+                self.position = counts.end()
+                least = int(counts[1])
+                most = least if counts[2] is None else int(counts[3]) if counts[3] else None
                 if max(least, most or 0) > MAX_REPEATED or (most is not None and most < least):
                     raise self.error(
                         "A repetition has its numbers in the wrong order, or is too large",

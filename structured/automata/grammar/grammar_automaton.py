@@ -195,13 +195,15 @@ class GrammarAutomaton(MachineAutomaton):
             walks = self._token_walks[id(trie)] = TokenWalks(trie)  # which holds the trie, so that no other has its id
         number = walks.set_of(nodes)
         waiting = np.array([(current, number) for current in currents], dtype=np.int32)
-        few, ends = (np.zeros((count, 2), dtype=np.int32) for count in (1024, walks.longest))
+        single_nodes, ends = (np.zeros((count, 2), dtype=np.int32) for count in (1024, walks.longest))
         progress = np.array([0, 0, len(currents), 0], dtype=np.int32)
 
         def walk() -> int:
-            nonlocal waiting, few, ends
+            nonlocal waiting, single_nodes, ends
             while True:
-                answer: int = token_walks.walk_on(self._machine, walks.arrays, waiting, few, ends, mask, progress)
+                answer: int = token_walks.walk_on(
+                    self._machine, walks.arrays, waiting, single_nodes, ends, mask, progress
+                )
                 if answer == grammar_machine.NEEDS_WALK and walks.count < MAX_TOKEN_WALKS:
                     current, below = waiting[progress[token_walks.WAITING] - 1].tolist()
                     self._add_token_walk(walks, int(self._machine.configurations[current, 0]), below)
@@ -209,18 +211,22 @@ class GrammarAutomaton(MachineAutomaton):
                 elif answer == grammar_machine.NEEDS_WALK:
                     progress[token_walks.WAITING] -= 1
                     current, below = waiting[progress[token_walks.WAITING]].tolist()
-                    more = np.array([(current, node) for node in walks.nodes_of(below).tolist()], dtype=np.int32)
-                    few = np.concatenate([few[: progress[token_walks.FEW]], more, np.zeros_like(few)])
-                    progress[token_walks.FEW] += len(more)
+                    nodes_below = walks.nodes_of(below)
+                    pairs = np.stack([np.full_like(nodes_below, current), nodes_below], axis=1)
+                    room = np.zeros_like(single_nodes)
+                    single_nodes = np.concatenate([single_nodes[: progress[token_walks.FEW]], pairs, room])
+                    progress[token_walks.FEW] += len(pairs)
                 elif answer == grammar_machine.MORE_FOUND:
-                    waiting, few = (np.concatenate([array, np.zeros_like(array)]) for array in (waiting, few))
+                    waiting, single_nodes = (
+                        np.concatenate([array, np.zeros_like(array)]) for array in (waiting, single_nodes)
+                    )
                 else:
                     return answer
 
         self._grown_until_done(walk)
-        few = few[: progress[token_walks.FEW]]
+        single_nodes = single_nodes[: progress[token_walks.FEW]]
         farthest = int(progress[FARTHEST])
-        return max(farthest, self._walk_step_by_step(trie, few, mask)) if len(few) else farthest
+        return max(farthest, self._walk_step_by_step(trie, single_nodes, mask)) if len(single_nodes) else farthest
 
     def _walk_step_by_step(self, trie: Trie, starts: NDArray[np.int32], mask: NDArray[np.uint32]) -> int:
         """Set the bits of the tokens that may follow configurations, each below its node, step by step."""
@@ -241,19 +247,19 @@ class GrammarAutomaton(MachineAutomaton):
         """Find what tokens do below a set of nodes in a state of the lexer."""
         trie, nodes = walks.trie, walks.nodes_of(number)
         arrays, path, progress = walk_from(trie, lexer, nodes[::-1])
-        found = np.empty((len(trie.byte), 2), dtype=np.int32)
+        met = np.empty((len(trie.byte), 2), dtype=np.int32)
 
         def walk() -> int:
             answer: int = token_walks.walk_lexer(
-                arrays, self._machine.rows, self._machine.arrivals, path, found, progress
+                arrays, self._machine.rows, self._machine.arrivals, path, met, progress
             )
             self._machine.sizes[grammar_machine.ASKED] = path[progress[LEVEL], STATE]
             return answer
 
         self._grown_until_done(walk)
-        found = found[: progress[token_walks.FOUND]]
+        met = met[: progress[token_walks.FOUND]]
         with self.lexer.lock:
-            walks.add(lexer, number, found, self.lexer, self._token_ends.of)
+            walks.add(lexer, number, met, self.lexer, self._token_ends.of)
             self._copy_states()
 
     @property
@@ -334,22 +340,22 @@ class GrammarAutomaton(MachineAutomaton):
         """Copy new states and arrivals of the lexer to the machine."""
         lexer, copied = self.lexer, self._copied
         arrivals = lexer.arrivals[copied["arrivals"] :]
-        tokens: list[tuple[int, ...]] = [token for _, more in arrivals for token in more]
+        tokens: list[tuple[int, ...]] = [token for _, tokens_of in arrivals for token in tokens_of]
         self._append("tokens", tokens)
         first = copied["tokens"] - len(tokens)
         rows: list[tuple[int, ...]] = []
-        for state, more in arrivals:
-            rows.append((state, first, len(more)))
-            first += len(more)
+        for state, tokens_of in arrivals:
+            rows.append((state, first, len(tokens_of)))
+            first += len(tokens_of)
         self._append("arrivals", rows)
         first = copied["expected"]
         expected: list[tuple[int, ...]] = []
         lexed: list[tuple[int, ...]] = []
         for state in range(copied["states"], len(lexer.states)):
-            here = lexer.expected[state]
-            lexed.append((first, len(here), int(lexer.may_end(state)), lexer.states[state].column))
-            first += len(here)
-            expected += here
+            expected_here = lexer.expected[state]
+            lexed.append((first, len(expected_here), int(lexer.may_end(state)), lexer.states[state].column))
+            first += len(expected_here)
+            expected += expected_here
         self._append("expected", expected)
         self._append("lexed", lexed, "states")
 

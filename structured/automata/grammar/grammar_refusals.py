@@ -49,16 +49,16 @@ class Places:
 
     def definition(self, name: str, *, number: int = 1) -> Place | None:
         """Return where a name is defined, declared or imported; with a number, for the second time, say."""
-        found = [
+        defined_at = [
             piece.place
             for piece in self.pieces
             if piece.text == name and (piece.kind == "definition" or piece.statement in ("%declare", "%import"))
         ]
-        return found[number - 1] if len(found) >= number else None
+        return defined_at[number - 1] if len(defined_at) >= number else None
 
     def first(self, kind: str, *texts: str) -> Place | None:
         """Return where a name is used first, or a literal written in one of some ways."""
-        return next((one.place for one in self.pieces if one.text in texts and one.kind == kind), None)
+        return next((piece.place for piece in self.pieces if piece.text in texts and piece.kind == kind), None)
 
     @property
     def defined(self) -> set[str]:
@@ -133,8 +133,8 @@ def _first_collision(message: str) -> str:
     for part in message.split(_COLLISION)[1:]:
         where, _, rules = part.partition("collision occurred")[0].partition(" between the following rules:")
         collisions.append((where, sorted(re.findall(r"<[^>]*>", rules))))
-    where, found = min(collisions)
-    return f"The grammar is not LALR(1): {_COLLISION}{where} between {' and '.join(found)}"
+    where, rules_in_order = min(collisions)
+    return f"The grammar is not LALR(1): {_COLLISION}{where} between {' and '.join(rules_in_order)}"
 
 
 def _literal_refusal(error: Exception, text: str) -> GrammarError | None:
@@ -214,12 +214,13 @@ def check_cycles(rules: Iterable[Any], empty: Collection[Any], text: str) -> Non
         TopologicalSorter(made_of).prepare()
     except CycleError as error:
         places = Places(text)
-        found = sorted((place, one.name) for one in error.args[1] for place in [places.definition(one.name)] if place)
-        what = f"The rule {found[0][1]}" if found else "A rule"
+        located = ((places.definition(symbol.name), symbol.name) for symbol in error.args[1])
+        placed = sorted((place, name) for place, name in located if place)
+        what = f"The rule {placed[0][1]}" if placed else "A rule"
         raise GrammarError(
             f"{what} may be made of itself alone",
             text=text,
-            place=found[0][0] if found else None,
+            place=placed[0][0] if placed else None,
             remedy="Leave out the alternative that adds no text.",
         ) from None
 

@@ -85,8 +85,8 @@ def blocks_closed(tables: ParserTables, symbols: Sequence[int]) -> int:
 
 
 def _array(rows: Any, width: int = 0) -> NDArray[np.int32]:
-    found = np.array(rows, dtype=np.int32)
-    return np.ascontiguousarray(found.reshape(-1, width)) if width else found
+    array = np.array(rows, dtype=np.int32)
+    return np.ascontiguousarray(array.reshape(-1, width)) if width else array
 
 
 class Remainders:
@@ -136,8 +136,8 @@ def _count_in_block(tables: ParserTables, symbols: Sequence[int]) -> int:
 
 
 def _padded(rows: Iterable[Sequence[int]], filling: int) -> NDArray[np.int64]:
-    kept = list(rows)
-    found = np.full((len(kept), max(map(len, kept), default=0)), filling, dtype=np.int64)
-    for row, symbols in zip(found, kept, strict=True):
+    symbols_of_rows = list(rows)
+    padded = np.full((len(symbols_of_rows), max(map(len, symbols_of_rows), default=0)), filling, dtype=np.int64)
+    for row, symbols in zip(padded, symbols_of_rows, strict=True):
         row[: len(symbols)] = symbols
-    return found
+    return padded

@@ -268,12 +268,12 @@ _SCANNED = re.compile(f"{_NOT_GRAMMAR}|{'|'.join(f'(?P<{name}>{found})' for name
 
 def refuse_additions(text: str) -> None:
     """Raise GrammarError, with the name and the place, if a grammar that Lark refused has such an addition."""
-    for found in _SCANNED.finditer(text):
-        if found.lastgroup is not None:
-            before = text[: found.start()].split("\n")
+    for addition in _SCANNED.finditer(text):
+        if addition.lastgroup is not None:
+            before = text[: addition.start()].split("\n")
             raise GrammarError(
-                f"{found[0]!r} is of llguidance's variant of Lark, and unsupported",
+                f"{addition[0]!r} is of llguidance's variant of Lark, and unsupported",
                 text=text,
                 place=(len(before), len(before[-1]) + 1),
-                remedy=_REMEDIES[found.lastgroup],
+                remedy=_REMEDIES[addition.lastgroup],
             )

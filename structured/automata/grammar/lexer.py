@@ -191,11 +191,11 @@ class Lexer:
         }
 
     def _new_start(self, context: int, lookaround: int) -> int:
-        here, behind = self.contexts[context], self.lookarounds[lookaround].behind
-        threads = [self._first_threads(terminal, behind) for terminal in here.terminals]
+        tried, behind = self.contexts[context], self.lookarounds[lookaround].behind
+        threads = [self._first_threads(terminal, behind) for terminal in tried.terminals]
         keywords = [
             Thread(self._keyword_frames[terminal, keyword])
-            for terminal, replacements in here.keywords.items()
+            for terminal, replacements in tried.keywords.items()
             for keyword in replacements
         ]
         new_keywords = self.matcher.unfolded_frames(keywords, behind)
@@ -208,7 +208,7 @@ class Lexer:
     def may_end(self, state: int) -> bool:
         """Tell whether a text may end in a state, if the parser lets it."""
         progress = self.states[state]
-        return progress.is_fresh and self.matcher.hold_at_end(progress.lookaround.obligations)
+        return progress.is_fresh and self.matcher.are_met_at_end(progress.lookaround.obligations)
 
     def row(self, state: int) -> tuple[int, ...]:
         """Return for each byte the number of its arrival; `no_arrival` for none."""
@@ -300,7 +300,7 @@ class Lexer:
     ) -> frozenset[Obligation] | None:
         after = self._behind_row(behind)[byte]
         moved = self._moved(obligation.threads, behind, byte)
-        left = self.matcher.obliged(obligation.is_positive, moved, after)
+        left = self.matcher.obligation_of(obligation.is_positive, moved, after)
         return None if left is None else self._obligation_sets.setdefault(left, left)
 
     def _obligations_after(
@@ -308,10 +308,10 @@ class Lexer:
     ) -> frozenset[Obligation] | None:
         left = NO_OBLIGATIONS
         for obligation in obligations:
-            more = self._obligation_row(obligation, behind)[byte]
-            if more is None:
+            rest_of_obligation = self._obligation_row(obligation, behind)[byte]
+            if rest_of_obligation is None:
                 return None
-            left = left | more if left else more
+            left = left | rest_of_obligation if left else rest_of_obligation
         return left
 
     def _new_keyword_row(self, frame: int) -> list[int]:
@@ -372,14 +372,14 @@ class Lexer:
         if self.terminals[terminal].is_ignored:
             return IGNORED
         ended = [self._keyword(frame) for frame in keywords if self.matcher.is_end(frame)]
-        terminal = min((keyword for one, keyword in ended if one == terminal), default=terminal)
+        terminal = min((keyword for replaced, keyword in ended if replaced == terminal), default=terminal)
         if self.indentation is not None and terminal == self.indentation.line_end:
             return self.indentation.line_ends + column
         return terminal
 
     def _may_end_line(self, threads: Iterable[Threads]) -> bool:
         line_end = None if self.indentation is None else self.indentation.line_end
-        return line_end is not None and any(self._goal_of(one) == line_end for one in threads)
+        return line_end is not None and line_end in map(self._goal_of, threads)
 
     def _columns_after(self, state: _State) -> list[int]:
         """Return for each byte the width of the blanks behind the last line feed."""

@@ -144,19 +144,19 @@ class Matcher:
                 below = self._frame(frame.node, frame.place + 1, frame.below)
             return [Thread(self.enter(node.parts[frame.place], below), obligations)]
         if node.kind == LOOK:
-            more = self._look(frame.node, behind)
-            return [] if more is None else [Thread(frame.below, obligations | more)]
+            lookahead = self._look(frame.node, behind)
+            return [] if lookahead is None else [Thread(frame.below, obligations | lookahead)]
         assert node.kind == LOOP
         item, count = node.parts[0], frame.place
         if count < node.least:
-            again = self._frame(frame.node, count + 1, frame.below, has_read_nothing=frame.has_read_nothing)
-            return [Thread(self.enter(item, again), obligations)]
+            after_item = self._frame(frame.node, count + 1, frame.below, has_read_nothing=frame.has_read_nothing)
+            return [Thread(self.enter(item, after_item), obligations)]
         ways = [Thread(frame.below, obligations)]
         if not frame.has_read_nothing and (node.most == UNBOUNDED or count < node.most):
             more_read = count if node.most == UNBOUNDED else count + 1
             may_read_nothing = self.expressions.nodes[item].shortest == 0
-            again = self._frame(frame.node, more_read, frame.below, has_read_nothing=may_read_nothing)
-            ways.append(Thread(self.enter(item, again), obligations))
+            after_item = self._frame(frame.node, more_read, frame.below, has_read_nothing=may_read_nothing)
+            ways.append(Thread(self.enter(item, after_item), obligations))
         return ways[::-1] if node.is_greedy else ways
 
     def _look(self, number: int, behind: frozenset[int]) -> frozenset[Obligation] | None:
@@ -165,9 +165,9 @@ class Matcher:
         if node.is_behind:
             return NO_OBLIGATIONS if (self._ends[node.parts[0]] in behind) != node.is_negated else None
         inner = Thread(self.enter(node.parts[0], self.end(0)))
-        return self.obliged(not node.is_negated, [inner], behind)
+        return self.obligation_of(not node.is_negated, [inner], behind)
 
-    def obliged(
+    def obligation_of(
         self, is_positive: bool, threads: Iterable[Thread], behind: frozenset[int]
     ) -> frozenset[Obligation] | None:
         """Return the obligation that some threads read a beginning of the rest, or none does; None if it cannot hold.
@@ -191,19 +191,19 @@ class Matcher:
 
         `left_of` says what the byte leaves of some obligations, None if one is not met.
         """
-        found = []
+        threads_after = []
         for frame, obligations in threads:
             after = frame if self.is_end(frame) else self.after(frame, byte)
             if after >= 0:
                 left = left_of(obligations) if obligations else obligations
                 if left is not None:
-                    found.append(Thread(after, left))
-        return found
+                    threads_after.append(Thread(after, left))
+        return threads_after
 
-    def hold_at_end(self, obligations: frozenset[Obligation]) -> bool:
+    def are_met_at_end(self, obligations: frozenset[Obligation]) -> bool:
         """Tell whether some obligations are met if the text ends here."""
         return all(
-            is_positive == any(self.is_end(frame) and self.hold_at_end(more) for frame, more in threads)
+            is_positive == any(self.is_end(frame) and self.are_met_at_end(more) for frame, more in threads)
             for is_positive, threads in obligations
         )
 
@@ -282,21 +282,21 @@ class Obligations:
 
     def _simplified(self, obligations: frozenset[Obligation], behind: frozenset[int]) -> frozenset[Obligation] | None:
         shorter = obligations
-        for one in obligations:
-            others = shorter - {one}
-            shorter = others | {_without(one, others)}
-        outcomes = {one: self._outcome(one, behind) for one in shorter}
+        for obligation in obligations:
+            others = shorter - {obligation}
+            shorter = others | {_without(obligation, others)}
+        outcomes = {obligation: self._outcome(obligation, behind) for obligation in shorter}
         if _failed(outcomes.values()) == _EVERY:
             return None
         kept = dict(outcomes)
-        for one, outcome in sorted(outcomes.items(), key=lambda item: item[1].failed.bit_count()):
-            del kept[one]
+        for obligation, outcome in sorted(outcomes.items(), key=lambda item: item[1].failed.bit_count()):
+            del kept[obligation]
             if outcome.met | _failed(kept.values()) != _EVERY:
-                kept[one] = outcome
+                kept[obligation] = outcome
         return frozenset(kept) or NO_OBLIGATIONS
 
     def _new_outcome(self, obligation: Obligation, behind: frozenset[int]) -> _Outcome:
-        holds_at_end = self.matcher.hold_at_end(frozenset({obligation}))
+        holds_at_end = self.matcher.are_met_at_end(frozenset({obligation}))
         met, failed = int(holds_at_end) << 256, int(not holds_at_end) << 256
         for byte, left in enumerate(self._row_of(obligation, behind)):
             if left is None:

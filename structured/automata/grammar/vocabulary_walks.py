@@ -98,7 +98,7 @@ class TokenEnds:
         return min(
             tokens,
             key=lambda token: (
-                sum(len(one.threads) for one in self.lexer.lookarounds[token.lookaround].obligations),
+                sum(len(obligation.threads) for obligation in self.lexer.lookarounds[token.lookaround].obligations),
                 token.lookaround,
             ),
             default=None,
@@ -109,11 +109,11 @@ class TokenEnds:
         ends: dict[Token, TokenEnd] = {}
         met, level, width = {state}, [state], 1
         while level:
-            here = [arrival for one in level for arrival in self._arrivals_of(one)]
-            if len(met) > _MAX_STATES_AHEAD or len(here) > _MAX_ARRIVALS_EACH * len(level):
+            arrivals = [arrival for state_in_level in level for arrival in self._arrivals_of(state_in_level)]
+            if len(met) > _MAX_STATES_AHEAD or len(arrivals) > _MAX_ARRIVALS_EACH * len(level):
                 return None
             level, width = [], width + 1
-            for arrival in here:
+            for arrival in arrivals:
                 after, tokens = self.lexer.arrivals[arrival]
                 for token in tokens:
                     ends.setdefault(token, TokenEnd(*token, width - 1))
@@ -253,9 +253,9 @@ class TokenWalks:
     def _beyond(self, grouped: "_GroupedNodes", count: int) -> Iterator[tuple[int, int, bool]]:
         """Yield where tokens of the vocabulary go on behind each of the first `count` groups."""
         for token in range(count):
-            here = grouped.nodes[grouped.starts[token] : grouped.starts[token + 1]]
-            children = self.trie.first[here + 1] - self.trie.first[here]
-            going_on = here[children > 0]
+            nodes = grouped.nodes[grouped.starts[token] : grouped.starts[token + 1]]
+            children = self.trie.first[nodes + 1] - self.trie.first[nodes]
+            going_on = nodes[children > 0]
             if len(going_on):
                 yield token, self.set_of(going_on), bool(children.sum() < FEW_CHILDREN)
 
