@@ -147,6 +147,10 @@ class PatternLanguage:
             add_work(_PUSH_STEPS)
         return number
 
+    def _push_text(self, text: str, stack: int) -> int:
+        """Return the number of the stack with a text on top, if it is not empty."""
+        return self.push(self._same_node(("text", text), lambda: Literal(text)), stack) if text else stack
+
     def _same_node(self, key: Any, make: Any) -> Pattern:
         """Return a node that is the same every time."""
         node = self._nodes.get(key)
@@ -187,17 +191,9 @@ class PatternLanguage:
             case Literal(""):
                 return [(None, stack, none)]
             case Literal(text):
-                after = (
-                    self.push(self._same_node(("text", text[1:]), lambda: Literal(text[1:])), stack)
-                    if text[1:]
-                    else stack
-                )
-                return [(1 << self.alphabet.class_of(ord(text[0])), after, none)]
+                return [(1 << self.alphabet.class_of(ord(text[0])), self._push_text(text[1:], stack), none)]
             case Words(texts):
-                return [
-                    (None, self.push(self._same_node(("text", text), lambda text=text: Literal(text)), stack), none)
-                    for text in texts
-                ]
+                return [(None, self._push_text(text, stack), none) for text in texts]
             case CharSet(ranges):
                 return [(self.alphabet.block(ranges), stack, none)]
             case Concat(parts):
@@ -220,10 +216,7 @@ class PatternLanguage:
                 language, state = self._lookahead_state(pattern, behind_states)
                 return [(None, stack, frozenset({(language, state, not negated)}))]
             case Lookbehind(pattern, negated):
-                return [
-                    (None, stack, obligations)
-                    for obligations in self._lookbehind_obligations(id(pattern), behind_states, negated=negated)
-                ]
+                return self._lookbehind_ways(id(pattern), stack, behind_states, negated=negated)
         raise TypeError(f"{type(node).__name__} is not a pattern of characters alone")
 
     def _unfold_repetition(self, node: Iteration, stack: int) -> list[_Way]:
@@ -252,33 +245,29 @@ class PatternLanguage:
 
     def _unfold_boundary(self, node: Boundary, stack: int, behind_states: _BehindStates) -> list[_Way]:
         if node.kind == "start":
-            return [
-                (None, stack, obligations)
-                for obligations in self._lookbehind_obligations((), behind_states, negated=True)
-            ]
+            return self._lookbehind_ways((), stack, behind_states, negated=True)
         if node.kind == "end":
-            language, state = self._lookahead_state(
-                self._same_node("empty", lambda: Literal("")), behind_states, whole=True
-            )
+            empty = self._same_node("empty", lambda: Literal(""))
+            language, state = self._lookahead_state(empty, behind_states, whole=True)
             return [(None, stack, frozenset({(language, state, True)}))]
         word = self._same_node(node.word_characters, lambda: CharSet(node.word_characters))
         language, state = self._lookahead_state(word, behind_states)
-        is_behind_word = any(
-            True for _ in self._lookbehind_obligations(node.word_characters, behind_states, negated=False)
-        )
+        is_behind_word = bool(self._lookbehind_ways(node.word_characters, stack, behind_states, negated=False))
         return [(None, stack, frozenset({(language, state, is_behind_word != (node.kind == "word"))}))]
 
-    def _lookbehind_obligations(
-        self, key: "_LookbehindKey", behind_states: _BehindStates, *, negated: bool
-    ) -> Iterator[frozenset[_Obligation]]:
-        """Yield the obligations under which a lookbehind holds or, if it is `negated`, does not."""
+    def _lookbehind_ways(
+        self, key: _LookbehindKey, stack: int, behind_states: _BehindStates, *, negated: bool
+    ) -> list[_Way]:
+        """Return the ways past a lookbehind that holds or, if it is `negated`, does not."""
         ends = self.behind[key].endings(behind_states[self._behind_places[key]])
         if not negated:
-            yield from ends
-            return
+            return [(None, stack, obligations) for obligations in ends]
+        ways: list[_Way] = []
         for chosen in product(*ends):
             add_work(_UNFOLD_STEPS)
-            yield frozenset([(language, state, not is_included) for language, state, is_included in chosen])
+            violated = [(language, state, not is_included) for language, state, is_included in chosen]
+            ways.append((None, stack, frozenset(violated)))
+        return ways
 
     def endings(self, state: int) -> Iterator[frozenset[_Obligation]]:
         """Yield the obligations that allow the text to end in a state, each by itself."""
