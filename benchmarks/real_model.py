@@ -56,7 +56,10 @@ def without_canonical_tokens(
 @contextmanager
 def whole_masks() -> Iterator[None]:
     """Let every spelling of what the type determines be written, and not only that of the tokenizer."""
-    with patch.object(Index, "canonical_mask", Index.mask), patch.object(Index, "canonical_within", Index.mask_within):
+    with (
+        patch.object(Index, "canonical_mask", Index.mask),
+        patch.object(Index, "canonical_mask_for_budget", Index.mask_for_budget),
+    ):
         yield
 
 

@@ -22,7 +22,7 @@ from benchmarks.documents import Event, Invoice, Item, Person
 from structured.decoding.generate import compile_type
 from structured.index.forced_tokens import ForcedTokens
 from structured.index.masks import unpack
-from structured.index.trie_walks import Walks
+from structured.index.trie_walks import TrieWalks
 from structured.models import PACKAGED_MODEL
 from structured.models.prompt_encoding import PromptEncoder
 from structured.output_types.resolve import resolve_type
@@ -89,7 +89,7 @@ HEADER = f"| {' | '.join(COLUMNS)} |\n{'|---' * len(COLUMNS)}|"
 def row(name: str, tokenizer: Any, count: int) -> str:
     """Return the row of a tokenizer of transformers."""
     seconds, vocabulary = timed(lambda: Vocabulary.from_transformers(tokenizer))
-    laying_out, _ = timed(lambda: (vocabulary.trie, vocabulary.special_trie))
+    laying_out, _ = timed(lambda: (vocabulary.trie, vocabulary.trie_without_unescaped))
     changed = changes(vocabulary, tokenizer, texts(count))
     kept, spelled = kept_as_text(tokenizer)
     agreeing, tokens = agreement(vocabulary)
@@ -184,7 +184,7 @@ def agreement(vocabulary: Vocabulary) -> tuple[int, int]:
     for answer in ANSWERS:
         index = compile_type(resolve_type(type(answer)), vocabulary, cache=False)
         state = index.automaton.start
-        for token_id in ForcedTokens(Walks(index.automaton, vocabulary)).spelled(
+        for token_id in ForcedTokens(TrieWalks(index.automaton, vocabulary)).spelling(
             json.dumps(answer.model_dump(mode="json"), ensure_ascii=False).encode()
         ):
             total += 1

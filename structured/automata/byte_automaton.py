@@ -25,23 +25,24 @@ ROW_COMPLETE = 0xFF
 
 
 class StringRun(NamedTuple):
-    """The rest of a string in which only the number of plain characters counts.
+    """The rest of a JSON string in which only the number of unescaped characters counts, not which they are.
 
-    A character is plain if a JSON string writes it without an escape. A token is plain if all its characters are.
+    Unescaped characters are those that JSON strings contain without an escape (RFC 8259 §7); a token is unescaped if
+    all its characters are.
     """
 
     characters: int
-    """How many plain characters may follow: a plain token is allowed if, and only if, it has no more."""
-    farthest: int
-    """An upper bound of the distances after plain characters."""
-    representative: int
-    """A state after which the same other tokens may follow."""
-    quoted: bool
+    """How many unescaped characters may follow: an unescaped token is allowed if, and only if, it has no more."""
+    max_distance: int
+    """An upper bound of the distances after unescaped characters."""
+    equivalent_state: int
+    """A state after which the same other tokens may follow; many states share it."""
+    ends_with_quote: bool
     """Whether only a quote ends the string, so that no token with a control character before a quote may follow."""
-    inside: int
+    state_in_string: int
     """A state after which the same tokens without a quote may follow, independent of the stack below; DEAD if none."""
-    steady: bool
-    """Whether plain characters do not change the representative."""
+    is_unchanged: bool
+    """Whether unescaped characters do not change the equivalent state."""
 
 
 class StringParts(NamedTuple):
@@ -55,7 +56,7 @@ class StringParts(NamedTuple):
     """A state after which many texts may follow."""
     narrow: int
     """A state after which few texts may follow; DEAD if there is none."""
-    beyond: int
+    extra_distance: int
     """The most bytes by which the end after a token may be farther away than in the parts."""
 
 
@@ -138,8 +139,8 @@ class Automaton(Protocol):
         ...
 
 
-def with_limits_left(automaton: Automaton) -> Automaton:
-    """Return an automaton for a new text: the same, or a reset one if it is exhausted."""
+def reset_if_exhausted(automaton: Automaton) -> Automaton:
+    """Return the automaton for a new text: the same, or a reset one if it is exhausted."""
     return automaton.reset() if automaton.is_exhausted else automaton
 
 
@@ -183,15 +184,15 @@ def runs_of_bytes(row: NDArray[np.int32]) -> Iterator[tuple[int, int, int]]:
 
 
 def shortest_text(automaton: Automaton, state: int, absent: frozenset[int] = frozenset()) -> bytes:
-    """Return the first of the shortest texts from a state to acceptance; bytes of `absent` are taken where all are."""
+    """Return the first of the shortest texts from a state to acceptance; one with bytes of `absent` only if all are."""
     order = sorted(range(256), key=lambda byte: (byte in absent, byte))
     text = bytearray()
     while not automaton.accepts(state):
         if automaton.table[state, ROW_COMPLETE] == UNKNOWN:
             automaton.expand(state)
         row, distances = automaton.table[state], automaton.distances
-        left = int(distances[state])
-        byte = next(byte for byte in order if row[byte] > DEAD and distances[row[byte]] < left)
+        distance = int(distances[state])
+        byte = next(byte for byte in order if row[byte] > DEAD and distances[row[byte]] < distance)
         text.append(byte)
         state = int(row[byte])
     return bytes(text)
@@ -200,7 +201,7 @@ def shortest_text(automaton: Automaton, state: int, absent: frozenset[int] = fro
 T = TypeVar("T")
 
 
-class _Renewable(Protocol):
+class _Resettable(Protocol):
     """An object with limits for one text, as `Automaton` has them."""
 
     @property
@@ -209,15 +210,15 @@ class _Renewable(Protocol):
     def reset(self) -> Self: ...
 
 
-R = TypeVar("R", bound=_Renewable)
+R = TypeVar("R", bound=_Resettable)
 
 
-class Renewing(Generic[R]):
-    """A shared object with limits, such as an automaton: made for the first text, and reset when exhausted."""
+class AutoReset(Generic[R]):
+    """A shared object with limits, such as an automaton: made for the first text, and reset once it is exhausted."""
 
     def __init__(self, make: Callable[[], R]) -> None:
         self._make = make
-        self._made: R | None = None
+        self._object: R | None = None
         self._lock = Lock()
 
     def read(self, read: Callable[[R], T]) -> T:
@@ -225,25 +226,25 @@ class Renewing(Generic[R]):
 
         Raises PatternError or GrammarError if one text alone exceeds the limits.
         """
-        made, is_unused = self._for_a_text()
+        resettable, is_unused = self._for_a_text()
         try:
-            return read(made)
+            return read(resettable)
         except AUTOMATON_ERRORS:
-            if is_unused or not made.is_exhausted:
+            if is_unused or not resettable.is_exhausted:
                 raise
         return read(self._for_a_text()[0])
 
     def _for_a_text(self) -> tuple[R, bool]:
         """Return the object for the next text, and whether it is unused."""
         with self._lock:
-            last = self._made
+            last = self._object
             if last is not None and not last.is_exhausted:
                 return last, False
-            made = self._made = self._make() if last is None else last.reset()
-            return made, True
+            unused = self._object = self._make() if last is None else last.reset()
+            return unused, True
 
 
-class Recogniser(Renewing[Automaton]):
+class Recogniser(AutoReset[Automaton]):
     """A test whether a text is in a language. The first call makes its automaton."""
 
     def accepts(self, text: str) -> bool:

@@ -13,9 +13,9 @@ import numpy as np
 from structured.automata.byte_automaton import DEAD, Automaton, runs_of_bytes, shortest_text, state_after
 from structured.automata.dfa.alphabet import Step, common_alphabet, ranges_by_state
 from structured.automata.dfa.character_automaton import Table
-from structured.automata.dfa.minimisation import smallest
+from structured.automata.dfa.minimisation import minimised
 from structured.automata.diagram import Arrow, State
-from structured.automata.lazy import row_of
+from structured.automata.lazy import complete_row
 from structured.regex.character_sets import Range, normalise
 
 MAX_EXPLORED = 2_000
@@ -24,7 +24,7 @@ MAX_EXPLORED = 2_000
 _Characters = tuple[Range, ...]
 _Runs = list[tuple[tuple[_Characters, ...], int]]
 
-_LEADS = ((0xC0, 0xDF, 1), (0xE0, 0xEF, 2), (0xF0, 0xF7, 3))
+_LEAD_BYTES = ((0xC0, 0xDF, 1), (0xE0, 0xEF, 2), (0xF0, 0xF7, 3))
 """The ranges of first bytes of UTF-8 (RFC 3629, section 3), and how many bytes follow each."""
 
 
@@ -38,21 +38,21 @@ class _Graph:
     is_whole: bool
 
 
-def explore(automaton: Automaton, most: int, *, fold: bool) -> tuple[tuple[State, ...], int | None]:
+def explore(automaton: Automaton, max_states: int, *, fold: bool) -> tuple[tuple[State, ...], int | None]:
     """Return the first states of an automaton, and how many there are in all; None if that is not known.
 
     Parameters:
         automaton: An automaton over the bytes of UTF-8.
-        most: The most states that are returned.
+        max_states: The most states that are returned.
         fold: Whether a run of characters without a choice becomes one arrow.
     """
-    graph = _found(automaton)
+    graph = _explored(automaton)
     if graph.is_whole:
-        graph = _smallest(graph)
-    inner = _inside_runs(graph) if fold else frozenset[int]()
+        graph = _minimised(graph)
+    inner = _states_inside_runs(graph) if fold else frozenset[int]()
     arrows = {state: _runs(graph, state, inner) for state in graph.arrows if state not in inner}
-    order, reached_by = _in_order(graph.start, arrows)
-    chosen = order[:most]
+    order, reached_by = _breadth_first(graph.start, arrows)
+    chosen = order[:max_states]
     numbers = {state: number for number, state in enumerate(chosen)}
     states = tuple(
         State(
@@ -67,7 +67,7 @@ def explore(automaton: Automaton, most: int, *, fold: bool) -> tuple[tuple[State
     return states, len(order) if graph.is_whole else None
 
 
-def _found(automaton: Automaton) -> _Graph:
+def _explored(automaton: Automaton) -> _Graph:
     """Return the states that a breadth-first search finds."""
     steps = CharacterSteps(automaton)
     arrows: dict[int, Mapping[int, _Characters]] = {}
@@ -83,22 +83,24 @@ def _found(automaton: Automaton) -> _Graph:
     return _Graph(arrows, accepting, automaton.start, len(arrows) == len(order))
 
 
-def _smallest(graph: _Graph) -> _Graph:
+def _minimised(graph: _Graph) -> _Graph:
+    """Return the smallest graph of the same texts."""
     numbers = {state: number for number, state in enumerate(graph.arrows)}
-    alphabet = common_alphabet(frozenset(ranges for inner in graph.arrows.values() for ranges in inner.values()))
+    alphabet = common_alphabet(frozenset(ranges for targets in graph.arrows.values() for ranges in targets.values()))
     rows = []
-    for inner in graph.arrows.values():
+    for targets in graph.arrows.values():
         row = [DEAD] * len(alphabet)
-        for target, ranges in inner.items():
+        for target, ranges in targets.items():
             for number in alphabet.members(alphabet.block(ranges)):
                 row[number] = numbers[target]
         rows.append(row)
-    minimal = smallest(Table(alphabet, np.array(rows, dtype=np.int32)), {numbers[state] for state in graph.accepting})
-    assert minimal is not None, "every state of an automaton is alive"
-    return _Graph(dict(enumerate(map(ranges_by_state, minimal.arcs))), minimal.accepting, 0, is_whole=True)
+    table = Table(alphabet, np.array(rows, dtype=np.int32))
+    smallest = minimised(table, {numbers[state] for state in graph.accepting})
+    assert smallest is not None, "every state of an automaton is alive"
+    return _Graph(dict(enumerate(map(ranges_by_state, smallest.arcs))), smallest.accepting, 0, is_whole=True)
 
 
-def _inside_runs(graph: _Graph) -> frozenset[int]:
+def _states_inside_runs(graph: _Graph) -> frozenset[int]:
     """Return the states with one incoming and one outgoing arrow, each of a single character."""
     incoming: dict[int, list[_Characters]] = {}
     for inner in graph.arrows.values():
@@ -139,7 +141,7 @@ def _arrows(runs: _Runs, numbers: Mapping[int, int]) -> Iterator[Arrow]:
         yield Arrow((normalise(single for ranges in others for single in ranges),), None)
 
 
-def _in_order(start: int, arrows: Mapping[int, _Runs]) -> tuple[list[int], dict[int, str]]:
+def _breadth_first(start: int, arrows: Mapping[int, _Runs]) -> tuple[list[int], dict[int, str]]:
     """Return the explored states in breadth-first order, and for each a text that reaches it by fewest arrows."""
     reached_by = {start: ""}
     order = [start]
@@ -173,7 +175,7 @@ class CharacterSteps:
     def after(self, state: int) -> dict[int, tuple[Range, ...]]:
         """Return the successors of a state with their characters, in the order of the first characters."""
         steps = [*self._runs(state, 0x00, 0x7F)]
-        for first, last, count in _LEADS:
+        for first, last, count in _LEAD_BYTES:
             for low, high, target in self._runs(state, first, last):
                 tail = self._tail(target, count)
                 for lead in range(low, high + 1):
@@ -193,7 +195,7 @@ class CharacterSteps:
 
     def _runs(self, state: int, first: int, last: int) -> Iterator[Step]:
         """Yield runs of bytes that lead to the same state."""
-        for low, high, target in runs_of_bytes(row_of(self.automaton, state)[first : last + 1]):
+        for low, high, target in runs_of_bytes(complete_row(self.automaton, state)[first : last + 1]):
             yield first + low, first + high, target
 
 

@@ -16,8 +16,8 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from structured.automata.byte_automaton import DEAD, Automaton, with_limits_left
-from structured.automata.lazy import LIMITS, LazyAutomaton, by_column, check_memory, row_of
+from structured.automata.byte_automaton import DEAD, Automaton, reset_if_exhausted
+from structured.automata.lazy import LIMITS, LazyAutomaton, complete_row, distinct_columns, refuse_distinct_items
 from structured.automata.opcodes import FAR
 from structured.automata.regular import Limits, RegularAutomaton
 from structured.errors import PatternError
@@ -88,10 +88,10 @@ def _pattern(expression: Expression) -> Pattern:
             item_pattern = _pattern(item)
             if maximum == 0:
                 return EMPTY
-            more = repeat(
+            separated_items = repeat(
                 concat(_pattern(separator), item_pattern), max(minimum - 1, 0), None if maximum is None else maximum - 1
             )
-            repeated = concat(item_pattern, more)
+            repeated = concat(item_pattern, separated_items)
             return repeated if minimum > 0 else repeat(repeated, 0, 1)
         case RegularAutomaton():
             return expression.pattern
@@ -111,36 +111,36 @@ class Positions:
 
     automata: Sequence[Automaton]
     first: Sequence[int]
-    following: Sequence[Sequence[int]]
+    followers: Sequence[Sequence[int]]
     last: frozenset[int]
     is_empty: bool
 
     @classmethod
     def of(cls, expression: Expression) -> "Positions":
         """Return the positions of a combination, in the order of its parts."""
-        laid_out = _Layout()
-        fragment = laid_out.add(expression)
-        following = [tuple(dict.fromkeys(followers)) for followers in laid_out.following]
-        return cls(laid_out.automata, fragment.first, following, frozenset(fragment.last), fragment.is_empty)
+        builder = _PositionBuilder()
+        fragment = builder.add(expression)
+        followers = [tuple(dict.fromkeys(successors)) for successors in builder.followers]
+        return cls(builder.automata, fragment.first, followers, frozenset(fragment.last), fragment.is_empty)
 
     @cached_property
-    def rest(self) -> list[int]:
+    def bytes_after(self) -> list[int]:
         """The bytes of the shortest text after each position, FAR if there is none (by Dijkstra's algorithm)."""
-        before: list[list[int]] = [[] for _ in self.automata]
-        for position, followers in enumerate(self.following):
+        predecessors: list[list[int]] = [[] for _ in self.automata]
+        for position, followers in enumerate(self.followers):
             for follower in followers:
-                before[follower].append(position)
-        rest = [FAR] * len(self.automata)
-        border = [(0, position) for position in sorted(self.last)]
-        while border:
-            size, position = heappop(border)
-            if size < rest[position]:
-                rest[position] = size
+                predecessors[follower].append(position)
+        bytes_after = [FAR] * len(self.automata)
+        queue = [(0, position) for position in sorted(self.last)]
+        while queue:
+            size, position = heappop(queue)
+            if size < bytes_after[position]:
+                bytes_after[position] = size
                 automaton = self.automata[position]
                 whole = size + int(automaton.distances[automaton.start])
-                for source in before[position]:
-                    heappush(border, (whole, source))
-        return rest
+                for source in predecessors[position]:
+                    heappush(queue, (whole, source))
+        return bytes_after
 
     @property
     def is_exhausted(self) -> bool:
@@ -149,10 +149,10 @@ class Positions:
 
     def reset(self) -> Self:
         """Return the same positions, with exhausted automata reset."""
-        others = {id(automaton): with_limits_left(automaton) for automaton in self.automata}
-        return replace(self, automata=[others[id(automaton)] for automaton in self.automata])
+        replacements = {id(automaton): reset_if_exhausted(automaton) for automaton in self.automata}
+        return replace(self, automata=[replacements[id(automaton)] for automaton in self.automata])
 
-    def begun(self, positions: Iterable[int]) -> list[Member]:
+    def start_members(self, positions: Iterable[int]) -> list[Member]:
         """Return positions with the states before their texts."""
         return [(position, self.automata[position].start) for position in positions]
 
@@ -165,7 +165,7 @@ class Positions:
                 seen[member] = None
                 position, state = member
                 if self.automata[position].accepts(state):
-                    open_ends += self.begun(self.following[position])
+                    open_ends += self.start_members(self.followers[position])
         return list(seen)
 
 
@@ -178,11 +178,11 @@ class _Fragment(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Layout:
+class _PositionBuilder:
     """The positions of a combination while they are collected."""
 
     automata: list[Automaton] = field(default_factory=list)
-    following: list[list[int]] = field(default_factory=list)
+    followers: list[list[int]] = field(default_factory=list)
 
     def add(self, expression: Expression) -> _Fragment:
         """Add the positions of an expression."""
@@ -208,7 +208,7 @@ class _Layout:
                 remedy="Lower the numbers of repetitions, or omit the maximum.",
             )
         self.automata.append(automaton)
-        self.following.append([])
+        self.followers.append([])
         position = len(self.automata) - 1
         return _Fragment((position,), (position,), is_empty=False)
 
@@ -222,23 +222,23 @@ class _Layout:
 
     def _link(self, left: _Fragment, right: _Fragment) -> None:
         for position in left.last:
-            self.following[position] += right.first
+            self.followers[position] += right.first
 
     def _repeated(self, expression: Repeated) -> _Fragment:
         """Add one position set for each counted item; without a maximum, one more that follows itself."""
         item, separator, minimum, maximum = expression
         if maximum == 0:
             return _Fragment((), (), is_empty=True)
-        whole = self.add(item)
-        ends = [whole] if minimum <= 1 else []
+        counted = self.add(item)
+        ends = [counted] if minimum <= 1 else []
         for count in range(2, (max(minimum, 1) if maximum is None else maximum) + 1):
-            whole = self._then(self._then(whole, self.add(separator)), self.add(item))
+            counted = self._then(self._then(counted, self.add(separator)), self.add(item))
             if count >= minimum:
-                ends.append(whole)
+                ends.append(counted)
         if maximum is None:
-            again = self._then(self.add(separator), self.add(item))
-            self._link(again, again)
-            ends = [self._then(whole, again._replace(is_empty=True))]
+            separated_item = self._then(self.add(separator), self.add(item))
+            self._link(separated_item, separated_item)
+            ends = [self._then(counted, separated_item._replace(is_empty=True))]
         is_empty = minimum == 0 or any(end.is_empty for end in ends)
         return _Fragment(ends[-1].first, tuple([position for end in ends for position in end.last]), is_empty)
 
@@ -246,34 +246,38 @@ class _Layout:
 class CombinedAutomaton(LazyAutomaton[tuple[bool, frozenset[Member]]]):
     """The automaton of a combination; follows the `Automaton` protocol.
 
-    Raises PatternError if it has too many positions, or a part that remembers its items.
+    Raises PatternError if it has too many positions, or a part whose items must differ.
     """
 
     def __init__(self, expression: Expression, *, limits: Limits = LIMITS) -> None:
         super().__init__(limits)
-        flattened = _each(expression, lambda part: part.expression if isinstance(part, CombinedAutomaton) else part)
+        flattened = _with_replaced_automata(
+            expression, lambda part: part.expression if isinstance(part, CombinedAutomaton) else part
+        )
         assert flattened is not None, "every part has a replacement"
         self.expression: Expression = flattened
-        check_memory(self.parts)
+        refuse_distinct_items(self.parts)
         self.positions = Positions.of(flattened)
-        self.start = self._begin((self.positions.is_empty, self._alive(self.positions.begun(self.positions.first))))
+        self.start = self._start_state(
+            (self.positions.is_empty, self._alive(self.positions.start_members(self.positions.first)))
+        )
 
     @property
     def parts(self) -> list[Automaton]:
         """The automata of the combination, in order."""
         return list(_automata(self.expression))
 
-    def of(self, parts: Sequence[Automaton]) -> Self:
+    def with_parts(self, parts: Sequence[Automaton]) -> Self:
         """Return the same combination of other automata."""
-        left = iter(parts)
-        replaced = _each(self.expression, lambda _: next(left))
+        replacements = iter(parts)
+        replaced = _with_replaced_automata(self.expression, lambda _: next(replacements))
         assert replaced is not None, "every part has a replacement"
         return type(self)(replaced, limits=self.limits)
 
     @property
     def fingerprint(self) -> bytes | None:
         """A digest of the combination; None if a part has no fingerprint."""
-        written = _written(self.expression)
+        written = _with_fingerprints(self.expression)
         return None if written is None else hashlib.sha256(repr(("combination", written)).encode()).digest()
 
     def with_prefix(self, text: str) -> "CombinedAutomaton":
@@ -284,7 +288,7 @@ class CombinedAutomaton(LazyAutomaton[tuple[bool, frozenset[Member]]]):
     def without_bytes(self, absent: frozenset[int]) -> "CombinedAutomaton | None":
         """Return the automaton of the same texts but for those in which some bytes occur; see the protocol."""
         restricted = {automaton: automaton.without_bytes(absent) for automaton in set(self.parts)}
-        left = _each(self.expression, restricted.__getitem__)
+        left = _with_replaced_automata(self.expression, restricted.__getitem__)
         return None if left is None else CombinedAutomaton(left, limits=self.limits)
 
     def successors(
@@ -292,10 +296,10 @@ class CombinedAutomaton(LazyAutomaton[tuple[bool, frozenset[Member]]]):
     ) -> tuple[list[tuple[bool, frozenset[Member]] | None], NDArray[np.intp]]:
         """Return the successors of a content, from the rows of all members."""
         members = sorted(content[1])
-        rows = [row_of(self.positions.automata[position], state) for position, state in members]
+        rows = [complete_row(self.positions.automata[position], state) for position, state in members]
         if not rows:
             return [None], np.zeros(256, dtype=np.intp)
-        columns, places = by_column(np.stack(rows))
+        columns, places = distinct_columns(np.stack(rows))
         contents: list[tuple[bool, frozenset[Member]] | None] = []
         for column in columns:
             after = [
@@ -308,40 +312,45 @@ class CombinedAutomaton(LazyAutomaton[tuple[bool, frozenset[Member]]]):
     def distance(self, content: tuple[bool, frozenset[Member]]) -> int:
         """Return the bytes of the shortest completion: of a member, and of the positions after it."""
         is_empty, members = content
-        automata, rest = self.positions.automata, self.positions.rest
-        lengths = (int(automata[position].distances[state]) + rest[position] for position, state in members)
+        automata, bytes_after = self.positions.automata, self.positions.bytes_after
+        lengths = (int(automata[position].distances[state]) + bytes_after[position] for position, state in members)
         return 0 if is_empty else min(lengths)
 
     def _alive(self, members: Iterable[Member]) -> frozenset[Member]:
         return frozenset(self.positions.closure(members))
 
 
-def _written(expression: Expression) -> object:
+def _with_fingerprints(expression: Expression) -> object:
     """Return an expression with fingerprints in place of its automata; None if an automaton has none."""
     match expression:
         case InSequence(parts) | OneOf(parts):
-            written = list(map(_written, parts))
+            written = list(map(_with_fingerprints, parts))
             return None if None in written else (type(expression).__name__, *written)
         case Repeated(item, separator, minimum, maximum):
-            inner = _written(item), _written(separator)
+            inner = _with_fingerprints(item), _with_fingerprints(separator)
             return None if None in inner else ("Repeated", *inner, minimum, maximum)
     return expression.fingerprint
 
 
-def _each(expression: Expression, change: Callable[[Automaton], Expression | None]) -> Expression | None:
+def _with_replaced_automata(
+    expression: Expression, replacement_of: Callable[[Automaton], Expression | None]
+) -> Expression | None:
+    """Return an expression with others in place of its automata; None if it has no text where some have none."""
     match expression:
         case InSequence(parts):
-            found = [_each(part, change) for part in parts]
-            kept = tuple([part for part in found if part is not None])
-            return InSequence(kept) if len(kept) == len(found) else None
+            replaced = [_with_replaced_automata(part, replacement_of) for part in parts]
+            left = tuple([part for part in replaced if part is not None])
+            return InSequence(left) if len(left) == len(replaced) else None
         case OneOf(options):
-            left = tuple([one for one in (_each(option, change) for option in options) if one is not None])
+            replaced = [_with_replaced_automata(option, replacement_of) for option in options]
+            left = tuple([option for option in replaced if option is not None])
             return OneOf(left) if left else None
         case Repeated(item, separator, minimum, maximum):
-            one, between = _each(item, change), _each(separator, change)
-            if one is None or maximum == 0:
+            item_left = _with_replaced_automata(item, replacement_of)
+            separator_left = _with_replaced_automata(separator, replacement_of)
+            if item_left is None or maximum == 0:
                 return InSequence(()) if minimum == 0 else None
-            if between is None:
-                return Repeated(one, InSequence(()), minimum, 1) if minimum <= 1 else None
-            return Repeated(one, between, minimum, maximum)
-    return change(expression)
+            if separator_left is None:
+                return Repeated(item_left, InSequence(()), minimum, 1) if minimum <= 1 else None
+            return Repeated(item_left, separator_left, minimum, maximum)
+    return replacement_of(expression)

@@ -97,12 +97,12 @@ def text_to(states: Sequence[State], number: int, absent: frozenset[int]) -> str
     """Return a text that leads to a state and has none of some bytes (breadth-first search); None if there is none."""
     texts = {0: ""}
     order = [0]
-    for here in order:  # which grows on the way
-        for arrow in states[here].arrows:
+    for state_number in order:  # which grows on the way
+        for arrow in states[state_number].arrows:
             if arrow.target is not None and arrow.target not in texts:
                 read = [_writable(ranges, absent) for ranges in arrow.read]
                 if None not in read:
-                    texts[arrow.target] = texts[here] + "".join(filter(None, read))
+                    texts[arrow.target] = texts[state_number] + "".join(filter(None, read))
                     order.append(arrow.target)
     return texts.get(number)
 

@@ -15,7 +15,7 @@ from typing import Any, Generic, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from structured.automata.byte_automaton import DEAD, ROW_COMPLETE, UNKNOWN, Automaton, with_limits_left
+from structured.automata.byte_automaton import DEAD, ROW_COMPLETE, UNKNOWN, Automaton, reset_if_exhausted
 from structured.automata.loops.machine import walk_states
 from structured.automata.opcodes import FAR
 from structured.automata.regular import LONG, Limits, RegularAutomaton
@@ -53,7 +53,7 @@ class LazyAutomaton(ABC, Generic[Content]):
         """The automata that this one combines."""
 
     @abstractmethod
-    def of(self, parts: Sequence[Automaton]) -> Self:
+    def with_parts(self, parts: Sequence[Automaton]) -> Self:
         """Return the same combination of other parts."""
 
     @abstractmethod
@@ -91,7 +91,7 @@ class LazyAutomaton(ABC, Generic[Content]):
         state = self._numbers.get(content)
         if state is None:
             state = len(self._contents)
-            if state >= self._most_states:
+            if state >= self._max_states:
                 raise _too_costly(f"more than {state:,} states")
             if state == len(self.table):
                 self.table = np.concatenate([self.table, np.full_like(self.table, UNKNOWN)])
@@ -113,23 +113,23 @@ class LazyAutomaton(ABC, Generic[Content]):
 
     def reset(self) -> Self:
         """Return the automaton of the same texts with unused limits; see the protocol."""
-        others = {id(part): with_limits_left(part) for part in self.parts}  # a part that occurs twice stays one
-        parts = [others[id(part)] for part in self.parts]
+        replacements = {id(part): reset_if_exhausted(part) for part in self.parts}  # a part that occurs twice stays one
+        parts = [replacements[id(part)] for part in self.parts]
         if self._is_large or any(map(operator.is_not, parts, self.parts)):
-            return self.of(parts)
+            return self.with_parts(parts)
         self.seconds = 0.0
         return self
 
     @property
     def _is_large(self) -> bool:
-        return 2 * len(self._contents) > self._most_states
+        return 2 * len(self._contents) > self._max_states
 
     @property
-    def _most_states(self) -> int:
+    def _max_states(self) -> int:
         return min(self.limits.states, self.limits.bytes // 1024)
 
-    def _begin(self, content: Content) -> int:
-        """Return the state before the first byte. The time for it does not count."""
+    def _start_state(self, content: Content) -> int:
+        """Return the state of the content before the first byte. The time for it does not count."""
         with self._timed():
             start = self.number(content)
         self.seconds = 0.0
@@ -146,7 +146,7 @@ class LazyAutomaton(ABC, Generic[Content]):
             raise _too_costly(f"more than {self.limits.seconds:g} seconds to make states in")
 
 
-def row_of(automaton: Automaton, state: int) -> _Row:
+def complete_row(automaton: Automaton, state: int) -> _Row:
     """Return the complete row of a state of a part."""
     if automaton.table[state, ROW_COMPLETE] == UNKNOWN:
         automaton.expand(state)
@@ -154,15 +154,15 @@ def row_of(automaton: Automaton, state: int) -> _Row:
     return row
 
 
-def by_column(rows: Any) -> tuple[list[tuple[int, ...]], NDArray[np.intp]]:
+def distinct_columns(rows: Any) -> tuple[list[tuple[int, ...]], NDArray[np.intp]]:
     """Return the distinct columns of some rows, and for each byte the place of its column among them."""
     columns, places = np.unique(rows, axis=1, return_inverse=True)
     return list(map(tuple, columns.T.tolist())), places.reshape(-1)
 
 
-def check_memory(automata: Iterable[Automaton]) -> None:
-    """Raise PatternError if an automaton remembers its items: each text of them would be a state of its own."""
-    if any(isinstance(automaton, RegularAutomaton) and automaton.remembers for automaton in automata):
+def refuse_distinct_items(automata: Iterable[Automaton]) -> None:
+    """Raise PatternError if the items of an automaton must differ: each text of them would be a state of its own."""
+    if any(isinstance(automaton, RegularAutomaton) and automaton.has_distinct_items for automaton in automata):
         raise PatternError(
             "Items that must differ (uniqueItems) cannot be combined with a grammar, nor restricted by another type",
             pattern="",

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from structured.automata.byte_automaton import DEAD, ROW_COMPLETE, Automaton
 from structured.automata.dfa.products import intersection, is_of_characters
-from structured.automata.lazy import LIMITS, LazyAutomaton, by_column, check_memory, row_of
+from structured.automata.lazy import LIMITS, LazyAutomaton, complete_row, distinct_columns, refuse_distinct_items
 from structured.automata.opcodes import FAR
 from structured.automata.regular import LONG, Limits, RegularAutomaton
 from structured.errors import PatternError, UnsatisfiableError
@@ -77,7 +77,7 @@ def complement(pattern: Pattern) -> Pattern:
 
 
 @contextmanager
-def named(name: str) -> Iterator[None]:
+def named_errors(name: str) -> Iterator[None]:
     """Put a name into the errors of products raised inside the `with`, which do not know the user's expression."""
     try:
         yield
@@ -92,11 +92,11 @@ class _Clock:
     """The time that a product and the products within it spend in searches; only outermost searches are timed.
 
     Attributes:
-        spent: The seconds of earlier searches.
+        seconds_spent: The seconds of earlier searches.
         began: When the outermost search began; None outside of searches.
     """
 
-    spent: float = 0.0
+    seconds_spent: float = 0.0
     began: float | None = None
 
     @contextmanager
@@ -110,12 +110,14 @@ class _Clock:
             yield
         finally:
             seconds, self.began = monotonic() - began, None
-            self.spent += seconds if seconds > LONG else 0.0
+            self.seconds_spent += seconds if seconds > LONG else 0.0
 
     def check(self) -> None:
         """Raise PatternError if the time is up."""
         began = self.began
-        if began is not None and self.spent + monotonic() - began > MAX_SECONDS:  # another thread may have ended it
+        if began is None:  # another thread has ended the search
+            return
+        if self.seconds_spent + monotonic() - began > MAX_SECONDS:
             raise PatternError(
                 f"No text that satisfies all rules at once was found in {MAX_SECONDS:g} seconds",
                 pattern="",
@@ -127,7 +129,7 @@ class Product(LazyAutomaton[Pair]):
     """The automaton of the texts that two automata accept; follows the `Automaton` protocol.
 
     No text has a byte of `absent`. Raises EmptyProductError if there are no texts, and PatternError if a long search
-    found neither a text nor that, or if a side remembers its items.
+    found neither a text nor that, or if a side has items that must differ.
     """
 
     def __init__(
@@ -140,15 +142,15 @@ class Product(LazyAutomaton[Pair]):
         max_searched: int = MAX_SEARCHED,
     ) -> None:
         super().__init__(limits)
-        check_memory((left, right))
+        refuse_distinct_items((left, right))
         self.left = left
         self.right = right
         self.absent = absent
         self.max_searched = max_searched
         self._clock: _Clock = left._clock if isinstance(left, Product) else _Clock()  # noqa: SLF001
-        self._known: dict[Pair, int] = {}
+        self._distances: dict[Pair, int] = {}
         self._arcs: dict[Pair, tuple[list[Pair | None], NDArray[np.intp]]] = {}
-        self.start = self._begin((left.start, right.start))
+        self.start = self._start_state((left.start, right.start))
         if self.distances[self.start] == FAR:
             raise EmptyProductError
 
@@ -157,7 +159,7 @@ class Product(LazyAutomaton[Pair]):
         """Both sides."""
         return self.left, self.right
 
-    def of(self, parts: Sequence[Automaton]) -> Self:
+    def with_parts(self, parts: Sequence[Automaton]) -> Self:
         """Return the product of two other automata."""
         left, right = parts
         return self._changed(left, right, self.absent)
@@ -165,7 +167,7 @@ class Product(LazyAutomaton[Pair]):
     @property
     def _is_large(self) -> bool:
         """Whether half of the allowed states or searched pairs is used up."""
-        return super()._is_large or 2 * len(self._arcs) > self._most_states
+        return super()._is_large or 2 * len(self._arcs) > self._max_states
 
     @property
     def fingerprint(self) -> bytes | None:
@@ -194,66 +196,70 @@ class Product(LazyAutomaton[Pair]):
 
     def successors(self, content: Pair) -> tuple[list[Pair | None], NDArray[np.intp]]:
         """Return the successors of a pair, without pairs that have no completion."""
-        pairs, places = self._following(content)
+        pairs, places = self._all_successors(content)
         return [None if pair is None or self.distance(pair) == FAR else pair for pair in pairs], places
 
     def distance(self, content: Pair) -> int:
         """Return the bytes of the shortest completion of a pair; FAR if there is none. Raises PatternError."""
-        if content not in self._known:
+        if content not in self._distances:
             with self._clock.searching():
                 self._search(content)
-        return self._known[content]
+        return self._distances[content]
 
-    def _following(self, pair: Pair) -> tuple[list[Pair | None], NDArray[np.intp]]:
+    def _all_successors(self, pair: Pair) -> tuple[list[Pair | None], NDArray[np.intp]]:
         """Return the successors of a pair, complete or not, and for each byte the place of its successor."""
         arcs = self._arcs.get(pair)
         if arcs is None:
-            rows = np.stack([row_of(self.left, pair[0]), row_of(self.right, pair[1])])
+            rows = np.stack([complete_row(self.left, pair[0]), complete_row(self.right, pair[1])])
             rows[:, [*self.absent, ROW_COMPLETE]] = DEAD
-            columns, places = by_column(rows)
+            columns, places = distinct_columns(rows)
             pairs = [None if DEAD in column else (column[0], column[1]) for column in columns]
             arcs = self._arcs[pair] = pairs, places
         return arcs
 
     def _estimate(self, pair: Pair) -> int:
         """Return the bytes of the shortest completion of a pair if known, else a lower bound."""
-        known = self._known.get(pair)
-        return max(int(self.left.distances[pair[0]]), int(self.right.distances[pair[1]])) if known is None else known
+        distance = self._distances.get(pair)
+        if distance is not None:
+            return distance
+        return max(int(self.left.distances[pair[0]]), int(self.right.distances[pair[1]]))
 
     def _search(self, start: Pair) -> None:
         """Find the distance of a pair, and those of the pairs on the path to the end."""
-        before: dict[Pair, Pair | None] = {start: None}
+        predecessors: dict[Pair, Pair | None] = {start: None}
         steps = {start: 0}
-        border = [(self._estimate(start), 0, start)]
-        done = set[Pair]()
-        while border:
-            total, _, pair = heappop(border)
-            if pair in done:
+        queue = [(self._estimate(start), 0, start)]
+        visited = set[Pair]()
+        while queue:
+            total, _, pair = heappop(queue)
+            if pair in visited:
                 continue
-            if pair in self._known or (self.left.accepts(pair[0]) and self.right.accepts(pair[1])):
-                self._remember(pair, total, before, steps)
+            if pair in self._distances or (self.left.accepts(pair[0]) and self.right.accepts(pair[1])):
+                self._keep_distances(pair, total, predecessors, steps)
                 return
-            done.add(pair)
+            visited.add(pair)
             self._clock.check()
-            if len(done) > self.max_searched:
+            if len(visited) > self.max_searched:
                 raise PatternError(
                     f"No end of a text that both sides of a product allow was found in {self.max_searched:,} steps",
                     pattern="",
                     remedy="Use a type with fewer texts, such as Text(contains=…), in which .* stops at line breaks.",
                 )
-            here = steps[pair] + 1
-            for after in self._following(pair)[0]:
-                if after is None or here >= steps.get(after, FAR):
+            length = steps[pair] + 1
+            for after in self._all_successors(pair)[0]:
+                if after is None or length >= steps.get(after, FAR):
                     continue
                 estimate = self._estimate(after)
                 if estimate < FAR:
-                    steps[after], before[after] = here, pair
-                    heappush(border, (here + estimate, -here, after))  # of equals, the longest path first
-        self._known.update(dict.fromkeys(done, FAR))
+                    steps[after], predecessors[after] = length, pair
+                    heappush(queue, (length + estimate, -length, after))  # of equals, the longest path first
+        self._distances.update(dict.fromkeys(visited, FAR))
 
-    def _remember(self, end: Pair, total: int, before: dict[Pair, Pair | None], steps: dict[Pair, int]) -> None:
+    def _keep_distances(
+        self, end: Pair, total: int, predecessors: dict[Pair, Pair | None], steps: dict[Pair, int]
+    ) -> None:
         """Store the distances of the pairs on a shortest path."""
         pair: Pair | None = end
         while pair is not None:
-            self._known[pair] = total - steps[pair]
-            pair = before[pair]
+            self._distances[pair] = total - steps[pair]
+            pair = predecessors[pair]

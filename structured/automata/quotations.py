@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structured.automata.byte_automaton import DEAD
-from structured.automata.dfa import Intersection, PatternLanguage, explore
+from structured.automata.dfa import Intersection, PatternLanguage, smallest_automaton
 from structured.automata.loops.quoting import measure_ends, suffix_array
 from structured.automata.opcodes import BARRIER, FAR, UNLIMITED
 from structured.errors import PatternError
@@ -257,7 +257,7 @@ def _scanned(document: IndexedDocument, rule: _Rule) -> tuple[_Numbers, _Numbers
     if rule.minimum > 1:
         included.append(concat(repeat(ANY_CHARACTER, rule.minimum, rule.minimum), ANY_TEXT))
     languages = [PatternLanguage(pattern) for pattern in included]
-    automaton = explore(Intersection(languages, [PatternLanguage(pattern) for pattern in rule.excluded]))
+    automaton = smallest_automaton(Intersection(languages, [PatternLanguage(pattern) for pattern in rule.excluded]))
     if automaton is None:
         return None
     states = len(automaton.arcs) + 1

@@ -109,7 +109,7 @@ class RegularAutomaton(MachineAutomaton):
         self.foundation = foundation
         self.limits = limits
         self._program = assemble(pattern, foundation)
-        self.remembers = bool((self._program.nodes[:, OPERATION] == DISTINCT).any())
+        self.has_distinct_items = bool((self._program.nodes[:, OPERATION] == DISTINCT).any())
         """Whether items must differ, so that a state depends on all items written."""
         self._begin()
 
@@ -189,18 +189,18 @@ class RegularAutomaton(MachineAutomaton):
         unused = len(self._machine.table) - self._states_used
         return sum(array.nbytes for array in arrays) - unused * int(self._machine.table[0].nbytes)
 
-    def walk(self, trie: Trie, state: int, mask: NDArray[np.uint32], *, within: int = FAR) -> int:
+    def walk(self, trie: Trie, state: int, mask: NDArray[np.uint32], *, max_distance: int = FAR) -> int:
         """Set the bits of the tokens of a trie that may follow; see the protocol."""
         farthest = 0
         for reading in self.readings(state):
             arrays, path, progress = layout.walk_from(trie, reading)
-            self._until_done(lambda: state_walks.walk(arrays, self._machine, within, path, mask, progress))  # noqa: B023
+            self._until_done(lambda: state_walks.walk(arrays, self._machine, max_distance, path, mask, progress))  # noqa: B023
             farthest = max(farthest, int(progress[layout.FARTHEST]))
         return farthest
 
-    def is_remembering(self, state: int) -> bool:
+    def is_in_distinct_item(self, state: int) -> bool:
         """Tell whether a state is inside an item that must differ, where nearly each token makes a new state."""
-        if not self.remembers:
+        if not self.has_distinct_items:
             return False
         machine = self._machine
         start, count = machine.states[state, states.MEMBERS], machine.states[state, states.MEMBER_COUNT]
@@ -211,29 +211,29 @@ class RegularAutomaton(MachineAutomaton):
     def inner_item(self, state: int) -> int:
         """Return the state of an inner item in an outer one, which is replaced by a placeholder; both must differ.
 
-        The same tokens may follow both states, except for tokens that begin with one of the `rests` of the state or
+        The same tokens may follow both states, except for tokens that begin with one of the `repeating_endings` or
         begin another outer item. A state that is not in two such items is returned unchanged.
         """
-        if not self.remembers:
+        if not self.has_distinct_items:
             return state
         return self._until_done(lambda: stand_ins.find_inner(self._machine, state))
 
-    def rests(self, state: int, longest: int) -> list[bytes]:
-        """Return the rests of the written items that begin with the bytes read of the outermost item.
+    def repeating_endings(self, state: int, max_bytes: int) -> list[bytes]:
+        """Return the endings with which the outermost item would repeat an item written before.
 
-        `"abc"` → `c"` after `"ab`. At most `longest` bytes of each are returned.
+        `"abc"` → `c"` after `"ab`. At most `max_bytes` of each are returned.
         """
-        rest, rests, begun = np.empty(longest + 1, dtype=np.int32), [], 0
-        while begun := stand_ins.find_rest(self._machine, state, begun, rest):
-            rests.append(bytes(rest[1 : 1 + min(int(rest[0]), longest)].tolist()))
-        return rests
+        ending, endings, begun = np.empty(max_bytes + 1, dtype=np.int32), [], 0
+        while begun := stand_ins.find_rest(self._machine, state, begun, ending):
+            endings.append(bytes(ending[1 : 1 + min(int(ending[0]), max_bytes)].tolist()))
+        return endings
 
     def readings(self, state: int) -> list[int]:
         """Split a state into states whose union it is, each in at most one item that must differ.
 
         A walk from each of them makes few states; a walk from the union would make many.
         """
-        if not self.remembers:
+        if not self.has_distinct_items:
             return [state]
         found = np.empty(MAX_READINGS, dtype=np.int32)
         count = self._until_done(lambda: state_walks.split(self._machine, state, found))
@@ -283,7 +283,7 @@ class RegularAutomaton(MachineAutomaton):
             self._grown_until_done(lambda: states.begin_item(self._machine, -1 - state))
             return
         byte = int(self._machine.sizes[BYTE_WANTED])
-        if byte >= 0 and self.is_remembering(state):  # each byte leads to a new state
+        if byte >= 0 and self.is_in_distinct_item(state):  # each byte leads to a new state
             self._grown_until_done(lambda: states.step(self._machine, state, byte))
         else:
             self._grown_until_done(lambda: states.expand(self._machine, state))

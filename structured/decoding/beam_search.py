@@ -169,7 +169,7 @@ def _continuations(row: int, parent: TextInProgress, logits: NDArray[np.float32]
     log_probabilities, log_total = log_softmax(logits[allowed])
     best = int(np.argmax(log_probabilities))
     if parent.repeats(int(allowed[best])):
-        out = unpack(guide.way_out(), len(logits))[allowed]
+        out = unpack(guide.shortest_completion_mask(), len(logits))[allowed]
         parent.note_repetition(is_stopped=not out[best])
         allowed, log_probabilities, within_budget = allowed[out], log_probabilities[out], unlimited
     chosen = likeliest_places(log_probabilities, count)

@@ -64,7 +64,7 @@ def _compiled(key: _ByIdentity, vocabulary: Vocabulary, document: str | None, ca
     output_type = key.output_type
 
     def index_of(automaton: Automaton) -> Index:
-        return new_index(automaton, vocabulary, output_type.name, is_kept=cache and document is None)
+        return new_index(automaton, vocabulary, output_type.name, is_cached=cache and document is None)
 
     return RenewedIndex(automaton_of(output_type, document), index_of)
 

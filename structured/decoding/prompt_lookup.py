@@ -105,14 +105,14 @@ class PromptText:
                 break
             whole.append(token_id)
             place = after
-        return [*whole, *index.forced.fewest(self.text[place:end])]
+        return [*whole, *index.forced.shortest_spelling(self.text[place:end])]
 
     def tokens_from(self, place: int, count: int, index: Index) -> list[int]:
         """Return `count` tokens from a place on: first tokens for the rest of a cut token, then the prompt's own."""
         first = bisect_right(self.ends, place)
         remainder: Sequence[int] = ()
         if place > (self.ends[first - 1] if first else 0):
-            remainder = index.forced.fewest(self.text[place : self.ends[first]])
+            remainder = index.forced.shortest_spelling(self.text[place : self.ends[first]])
             first += 1
         return [*remainder, *self.token_ids[first : first + count]][:count]
 
@@ -152,7 +152,7 @@ def propose(guide: Guide, written: bytes, prompt: PromptText, count: int) -> lis
     if guide.finished or count < 1:
         return []
     index = guide.index
-    forced = index.forced.likely(guide.state)
+    forced = index.forced.run_tokens(guide.state)
     if forced:
         return allowed(guide.copy(), forced[:count])
     words, places = prompt.places_after(written)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
-from structured.automata.byte_automaton import with_limits_left
+from structured.automata.byte_automaton import reset_if_exhausted
 from structured.decoding.text_in_progress import TextInProgress
 from structured.index.compilation import related_index
 from structured.index.index import Index
@@ -76,7 +76,7 @@ def heal(prompt: Sequence[int], index: Index) -> HealedPrompt:
             break
         prefix = token + prefix
         is_text = prefix.decode(errors="ignore").encode() == prefix
-        if is_text and index.forced.goes_on(prefix, index.automaton.start):
+        if is_text and index.forced.has_longer_token(prefix, index.automaton.start):
             healed = HealedPrompt(list(prompt[: len(prompt) - count]), prefix, count)
     return healed
 
@@ -91,5 +91,5 @@ def prefixed_index(index: Index, prefix: bytes) -> Index:
         return index
     by_prefix = _PREFIXED.setdefault(index, {})
     if prefix not in by_prefix or by_prefix[prefix].is_exhausted:
-        by_prefix[prefix] = related_index(index, with_limits_left(index.automaton).with_prefix(prefix.decode()))
+        by_prefix[prefix] = related_index(index, reset_if_exhausted(index.automaton).with_prefix(prefix.decode()))
     return by_prefix[prefix]

@@ -177,7 +177,7 @@ class StateDiagram:
         """
         index, data = self._index(model), text.encode()
         _check(index, data)
-        token_ids = index.forced.spelled(data)
+        token_ids = index.forced.spelling(data)
         if b"".join(index.vocabulary.tokens[token_id] or b"" for token_id in token_ids) != data:
             raise ValueError(
                 f"The tokenizer cannot spell {_quoted(shortened(text, MAX_SHOWN))}: some of its bytes are in no token."

@@ -132,7 +132,7 @@ class TextInProgress:
             if count := self.request.alternatives:
                 alternatives = likeliest_tokens(to_host(scores), self.guide.mask_without_budget(), count)
                 choice = choice._replace(alternatives=alternatives)
-            end_mask = self.guide.way_out() if self.repeats(choice.token_id) else None
+            end_mask = self.guide.shortest_completion_mask() if self.repeats(choice.token_id) else None
         except AUTOMATON_ERRORS as error:
             self.error = error
             return
@@ -237,7 +237,7 @@ class TextInProgress:
         control, index = self.request.repetition, self.guide.index
         if control is None or not control.changes_logits:
             return
-        if index.vocabulary.plain_lengths[token_id] and index.is_free_text(state):
+        if index.vocabulary.unescaped_lengths[token_id] and index.is_free_text(state):
             self.free_tokens.append(token_id)
         elif self.free_tokens and self.free_tokens[-1] != BREAK:
             self.free_tokens.append(BREAK)

@@ -30,7 +30,7 @@ from structured.results.attribution import KeptAnswer, attribute, leaf_confidenc
 from structured.results.evidence import Evidence, on_pages, without_unsupported
 from structured.results.json_text import value_spans
 from structured.results.merging import Conflicts
-from structured.results.result import Result, read_answer
+from structured.results.result import Result, ResultInputs, read_answer
 
 
 def rejected_values(rejected: Attempt) -> list[tuple[Steps, str]]:

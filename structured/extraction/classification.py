@@ -151,7 +151,7 @@ def _accepted_texts(automaton: Automaton, name: str) -> Iterator[str]:
 
 def _log_probabilities(model: LanguageModel, item: GuidedItem, texts: Sequence[str]) -> NDArray[np.float64]:
     """Return the log-probability that a model gives to each text as the answer, shape (texts,)."""
-    spelled = [item.index.forced.spelled(item.next_start.healed.required_prefix + text.encode()) for text in texts]
+    spelled = [item.index.forced.spelling(item.next_start.healed.required_prefix + text.encode()) for text in texts]
     longest, tokens_left = max(map(len, spelled)), item.next_start.guide.tokens_left
     if longest > tokens_left:
         raise PromptError(

@@ -236,7 +236,7 @@ class Draft:
                 raise PromptError("The draft is empty, so that the model has nothing to go on from. Write some text.")
             self._tokens = calls.encode(self._model, self._untokenised_text)
         elif self._untokenised_text:
-            self._tokens += index.forced.spelled(self._untokenised_text.encode())
+            self._tokens += index.forced.spelling(self._untokenised_text.encode())
         self._untokenised_text = ""
         token_count = max(self._settled_token_count - 1, 0)  # the first token of what is healed stays
         healed = heal(self._tokens[token_count:], index)

@@ -3,6 +3,9 @@
 Of an index its masks are kept, and how their states are reached: a tree of single bytes from the start. The automaton
 is not read back but walked again along that tree, a fifth of the work of finding the masks; so no number of a file is a
 state's, and none is ever followed by a compiled loop.
+
+A file begins with a digest of its key and its content: one that is damaged, or that belongs to another index, is not
+used. A mask that allows too little would otherwise narrow every later answer, and nothing would notice.
 """
 
 import hashlib
@@ -27,45 +30,56 @@ from structured.index.index import Index
 
 Arrays = Mapping[str, NDArray[Any]]
 
-FORMAT = b"structured cache 2"
+FORMAT = b"structured cache 3"
 """The format, part of the names of files."""
 
-SOURCES = ("regex", "vocabulary", "automata", "index")
-"""The packages that a file depends on besides the pattern and the vocabulary, which its name is a digest of as well."""
+KEY_PACKAGES = ("regex", "vocabulary", "automata", "index")
+"""The packages whose sources are part of a key, beside the pattern and the vocabulary."""
 
 
 @cache
-def _code() -> bytes:
+def _sources_digest() -> bytes:
     """Return a digest of the sources that decide what is kept, so that no release and no edit reads another's files."""
     digest = hashlib.sha256()
     package = Path(__file__).parents[2]
-    for path in sorted(path for folder in SOURCES for path in (package / folder).rglob("*.py")):
+    for path in sorted(path for folder in KEY_PACKAGES for path in (package / folder).rglob("*.py")):
         with suppress(OSError):
             digest.update(path.read_bytes())
     return digest.digest()
 
 
-def encode(arrays: Arrays) -> bytes:
-    """Return arrays as bytes, which have a checksum."""
+def arrays_to_bytes(key: str, arrays: Arrays) -> bytes:
+    """Return the content of the file of a key: a digest of all that follows it and of the key, and the arrays."""
     from safetensors.numpy import save
 
-    return zlib.compress(save({name: np.asarray(array, order="C") for name, array in arrays.items()}), 1)
+    packed = zlib.compress(save({name: np.asarray(array, order="C") for name, array in arrays.items()}), 1)
+    return _content_digest(key, packed) + packed
 
 
-def decode(data: bytes) -> dict[str, NDArray[Any]]:
-    """Return the arrays of a file. Raises ValueError if it was damaged."""
+def bytes_to_arrays(key: str, content: bytes) -> dict[str, NDArray[Any]]:
+    """Return the arrays of the file of a key. Raises ValueError if it was damaged, or is the file of another key."""
     from safetensors import SafetensorError
     from safetensors.numpy import load
 
+    digest, packed = content[:DIGEST_BYTES], content[DIGEST_BYTES:]
+    if digest != _content_digest(key, packed):
+        raise ValueError("The file was damaged: it is not what was written for its name.")
     reader = zlib.decompressobj()
     try:
-        unpacked = reader.decompress(data, MAX_UNPACKED_BYTES)
+        unpacked = reader.decompress(packed, MAX_UNPACKED_BYTES)
         if not reader.eof:
             raise ValueError("The file was damaged: it is cut off, or too large.")
         return load(unpacked)
     except (zlib.error, SafetensorError, KeyError) as error:  # KeyError: of numbers that NumPy does not have
         raise ValueError(f"The file was damaged: {error}") from error
 
+
+def _content_digest(key: str, packed: bytes) -> bytes:
+    return hashlib.sha256(key.encode() + packed).digest()
+
+
+DIGEST_BYTES = 32
+"""The length of the digest that a file begins with."""
 
 MAX_UNPACKED_BYTES = 1 << 28
 """The most bytes of the arrays of one file."""
@@ -87,13 +101,13 @@ class DiskCache(CacheFolder):
         """Return the arrays saved under a key; None if there are none, or damaged ones, which warn of themselves."""
         path = self.path(key)
         try:
-            arrays = decode(path.read_bytes()) if path.is_file() else None
+            arrays = bytes_to_arrays(key, path.read_bytes()) if path.is_file() else None
         except OSError:
             return None
         except ValueError:
             self.reject(key)
             return None
-        self.note_reading(path)
+        self.mark_as_read(path)
         return arrays
 
     def reject(self, key: str) -> None:
@@ -105,10 +119,10 @@ class DiskCache(CacheFolder):
 
     def save(self, key: str, arrays: Arrays) -> None:
         """Save arrays under a key, in place of what was there. A reader gets the old ones or the new ones."""
-        data = encode(arrays)
-        if len(data) <= self.max_bytes:
+        content = arrays_to_bytes(key, arrays)
+        if len(content) <= self.max_bytes:
             with suppress(OSError):
-                self.write(key, lambda path: path.write_bytes(data))
+                self.write(key, lambda path: path.write_bytes(content))
 
 
 def default_cache() -> DiskCache | None:
@@ -120,7 +134,7 @@ def default_cache() -> DiskCache | None:
 MAX_MASK_BYTES = 1 << 24
 """Of the distinct masks saved for one index, the first ones: 1,046 over Llama 3's vocabulary."""
 
-WALKING_SECONDS = 0.1
+MAX_WALK_SECONDS = 0.1
 """Spent on the tree before the first token; the masks of states that were not reached by then are made when needed."""
 
 
@@ -129,23 +143,23 @@ def save_index(cache: DiskCache, index: Index) -> None:
     key = _index_key(index)
     if key is None:
         return
-    states, rows, farthest = index.known()
-    order, parents, read = _spanning_tree(index.automaton, states)
-    places = np.full(len(index.automaton.table), -1, dtype=np.int32)
-    places[order] = np.arange(len(order), dtype=np.int32)
-    used, masks = np.unique(rows, return_inverse=True)
-    used = used[: MAX_MASK_BYTES // (4 * index.table.rows.shape[1])]
-    kept = (masks < len(used)) & (places[states] >= 0)
+    states, mask_rows, sufficient_tokens = index.known_masks()
+    tree_states, parents, byte_before = _spanning_tree(index.automaton, states)
+    node_of_state = np.full(len(index.automaton.table), -1, dtype=np.int32)
+    node_of_state[tree_states] = np.arange(len(tree_states), dtype=np.int32)
+    distinct_rows, mask_numbers = np.unique(mask_rows, return_inverse=True)
+    distinct_rows = distinct_rows[: MAX_MASK_BYTES // (4 * index.table.rows.shape[1])]
+    is_saved = (mask_numbers < len(distinct_rows)) & (node_of_state[states] >= 0)
     cache.save(
         key,
         {
-            "parents": places[parents],
-            "bytes": read,
-            "places": places[states[kept]],
-            "distances": index.automaton.distances[states[kept]],
-            "farthest": farthest[kept],
-            "masks": masks[kept].astype(np.int32),
-            "rows": index.table.rows[used],
+            "parents": node_of_state[parents],
+            "bytes": byte_before,
+            "nodes": node_of_state[states[is_saved]],
+            "distances": index.automaton.distances[states[is_saved]],
+            "sufficient_tokens": sufficient_tokens[is_saved],
+            "mask_numbers": mask_numbers[is_saved].astype(np.int32),
+            "masks": index.table.rows[distinct_rows],
         },
     )
 
@@ -157,26 +171,31 @@ def load_index(cache: DiskCache, index: Index) -> None:
     if key is None or (arrays := cache.load(key)) is None:
         return
     try:
-        states = _walk_tree(automaton, arrays["parents"], arrays["bytes"])[arrays["places"]]
-        if not arrays["rows"].any(axis=1).all():
+        states = _walk_tree(automaton, arrays["parents"], arrays["bytes"])[arrays["nodes"]]
+        if not arrays["masks"].any(axis=1).all():
             raise ValueError("some mask allows nothing")  # noqa: TRY301  as what else is wrong
-        right = (states != DEAD) & (automaton.distances[states] == arrays["distances"])
-        index.learn(states[right], arrays["rows"], arrays["masks"][right], arrays["farthest"][right])
+        is_reached = (states != DEAD) & (automaton.distances[states] == arrays["distances"])
+        index.learn(
+            states[is_reached],
+            arrays["masks"],
+            arrays["mask_numbers"][is_reached],
+            arrays["sufficient_tokens"][is_reached],
+        )
     except (LookupError, ValueError, TypeError, OverflowError):  # somebody else wrote the file
         cache.reject(key)
 
 
 def _index_key(index: Index) -> str | None:
-    """Return the name that an index is kept by, None if nothing of it shall be kept.
+    """Return the key that an index is saved under; None if nothing of it shall be kept.
 
     The class of the automaton is part of it: two programs may give the same fingerprint to different languages.
     """
     if index.fingerprint is None:
         return None
-    kind = type(index.automaton)
-    name = f"{kind.__module__}.{kind.__qualname__}"
-    digest = hashlib.sha256(FORMAT + _code())
-    for part in (index.vocabulary.fingerprint, name.encode(), index.fingerprint):
+    automaton_class = type(index.automaton)
+    class_name = f"{automaton_class.__module__}.{automaton_class.__qualname__}"
+    digest = hashlib.sha256(FORMAT + _sources_digest())
+    for part in (index.vocabulary.fingerprint, class_name.encode(), index.fingerprint):
         digest.update(struct.pack("<Q", len(part)) + part)
     return f"index-{digest.hexdigest()}"
 
@@ -189,36 +208,36 @@ def _spanning_tree(
     For all but the start, also the state before each, and the byte read there.
     """
     table = automaton.table
-    before, read = np.full(len(table), DEAD, dtype=np.int32), np.zeros(len(table), dtype=np.uint8)
-    seen = np.zeros(len(table), dtype=np.bool_)
+    parent_of, byte_before = np.full(len(table), DEAD, dtype=np.int32), np.zeros(len(table), dtype=np.uint8)
+    is_met = np.zeros(len(table), dtype=np.bool_)
     level = np.array([automaton.start])
-    order = [level]
+    levels = [level]
     while len(level):
-        seen[level] = True
+        is_met[level] = True
         successors, first = np.unique(table[level], return_index=True)
-        new = (successors > DEAD) & ~seen[successors]
-        row, byte = np.divmod(first[new], 256)
-        before[successors[new]], read[successors[new]] = level[row], byte
-        level = successors[new]
-        order.append(level)
-    wanted = np.zeros(len(table), dtype=np.bool_)
-    wanted[automaton.start] = True
-    for state in states[seen[states]].tolist():
-        above = state
-        while not wanted[above]:
-            wanted[above] = True
-            above = before[above]
-    reached = np.concatenate(order).astype(np.int32)
-    reached = reached[wanted[reached]]
-    return reached, before[reached[1:]], read[reached[1:]]
+        is_new = (successors > DEAD) & ~is_met[successors]
+        row, byte = np.divmod(first[is_new], 256)
+        parent_of[successors[is_new]], byte_before[successors[is_new]] = level[row], byte
+        level = successors[is_new]
+        levels.append(level)
+    is_in_tree = np.zeros(len(table), dtype=np.bool_)
+    is_in_tree[automaton.start] = True
+    for state in states[is_met[states]].tolist():
+        ancestor = state
+        while not is_in_tree[ancestor]:
+            is_in_tree[ancestor] = True
+            ancestor = parent_of[ancestor]
+    tree_states = np.concatenate(levels).astype(np.int32)
+    tree_states = tree_states[is_in_tree[tree_states]]
+    return tree_states, parent_of[tree_states[1:]], byte_before[tree_states[1:]]
 
 
-def _walk_tree(automaton: Automaton, parents: NDArray[np.int32], read: NDArray[np.uint8]) -> NDArray[np.int32]:
-    """Return the state at each place of a tree, the start first; DEAD where there is none, or the time was up."""
-    end = perf_counter() + WALKING_SECONDS
+def _walk_tree(automaton: Automaton, parents: NDArray[np.int32], byte_before: NDArray[np.uint8]) -> NDArray[np.int32]:
+    """Return the state at each node of a tree, the start first; DEAD where there is none, or the time was up."""
+    end = perf_counter() + MAX_WALK_SECONDS
     states = [automaton.start]
     with suppress(*AUTOMATON_ERRORS):  # the text that comes to such a state will say what is wrong
-        for parent, byte in zip(parents.tolist(), read.tolist(), strict=True):
+        for parent, byte in zip(parents.tolist(), byte_before.tolist(), strict=True):
             if perf_counter() > end:
                 break
             states.append(automaton.step(states[parent], byte))

@@ -1,4 +1,4 @@
-"""A folder of entries that can be made anew: its limit, the least recently read entry, and its removal.
+"""A folder of cache entries: their limit, the removal of the least recently read ones, and of all.
 
 An entry is written beside its place and then moved there, so that several processes may read and write at once. Nothing
 here raises: a folder that cannot be written, or a disk that is full, means going on without.
@@ -15,20 +15,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-WRITING = "writing-"
-"""What the names of entries begin with that are being written."""
+WRITING_PREFIX = "writing-"
+"""The beginning of the names of entries that are being written."""
 
-ABANDONED = 3600.0
+ABANDONED_SECONDS = 3600.0
 """Seconds after which a half-written entry counts as abandoned by its writer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Clearing:
-    """What became of the entries of a folder that was to be emptied."""
+    """The result of emptying a folder: the entries that were removed, and those that could not be."""
 
     removed: tuple[Path, ...]
     failed: Mapping[Path, OSError]
-    """What is still there, and why; the folder itself where its entries are not even known."""
+    """The error for each entry that is still there; for the folder itself where its entries cannot be listed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class CacheFolder:
     """Entries in one folder, by key. Those that were not read for longest go when all are too large."""
 
     suffix: ClassVar[str]
-    """What the names of entries end with."""
+    """The end of the names of entries."""
 
     folder: Path
     max_bytes: int
@@ -50,20 +50,21 @@ class CacheFolder:
         return sum(self.size_of(path) for path in self.files())
 
     def clear(self) -> Clearing:
-        """Remove all entries, those of writers that did not come to an end as well, and tell which are still there."""
+        """Remove all entries, half-written ones too, and return which were removed and which are still there."""
         try:
-            found = sorted(
+            entries = sorted(
                 path
                 for path in self.folder.iterdir()
-                if path.name.endswith(self.suffix) or (path.name.startswith(WRITING) and path.name.endswith(".tmp"))
+                if path.name.endswith(self.suffix)
+                or (path.name.startswith(WRITING_PREFIX) and path.name.endswith(".tmp"))
             )
         except (FileNotFoundError, NotADirectoryError):
-            found = []
+            entries = []
         except OSError as error:
             return Clearing((), {self.folder: error})
         removed: list[Path] = []
         failed: dict[Path, OSError] = {}
-        for path in found:
+        for path in entries:
             try:
                 self.remove(path)
             except FileNotFoundError:  # another process was quicker
@@ -81,7 +82,7 @@ class CacheFolder:
     def write(self, key: str, make: Callable[[Path], object]) -> None:
         """Let a function write an entry to a path, and then move it to its place. Raises OSError if it cannot."""
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=self.folder, prefix=WRITING, suffix=".tmp") as temporary:
+        with tempfile.TemporaryDirectory(dir=self.folder, prefix=WRITING_PREFIX, suffix=".tmp") as temporary:
             entry = Path(temporary) / "entry"
             make(entry)
             entry.replace(self.path(key))
@@ -100,8 +101,8 @@ class CacheFolder:
             return sum(file.lstat().st_size for file in ([*path.iterdir()] if path.is_dir() else [path]))
         return 0
 
-    def note_reading(self, path: Path) -> None:
-        """Make an entry the last to go."""
+    def mark_as_read(self, path: Path) -> None:
+        """Note that an entry was read now, so that it is the last to be removed."""
         with suppress(OSError):  # the folder may be there to read alone
             os.utime(path)
 
@@ -110,9 +111,9 @@ class CacheFolder:
         files = self.files()
         sizes = {path: self.size_of(path) for path in files}
         excess = sum(sizes.values()) - self.max_bytes
-        for changed, path in self._by_age(f"{WRITING}*.tmp"):
+        for changed, path in self._by_age(f"{WRITING_PREFIX}*.tmp"):
             with suppress(OSError):
-                if time.time() - changed > ABANDONED:
+                if time.time() - changed > ABANDONED_SECONDS:
                     self.remove(path)
         for path in files:
             if excess <= 0:
@@ -146,9 +147,9 @@ def usable_cache_folder() -> Path | None:
 
 def cache_folder() -> Path:
     """Return the folder that the environment names, or the platform's. Raises RuntimeError if there is no home."""
-    named = os.environ.get("STRUCTURED_CACHE_DIR")
-    if named:
-        return Path(named).expanduser()
+    chosen_folder = os.environ.get("STRUCTURED_CACHE_DIR")
+    if chosen_folder:
+        return Path(chosen_folder).expanduser()
     if sys.platform == "win32":
         base = os.environ.get("LOCALAPPDATA") or str(Path.home() / "AppData" / "Local")
     elif sys.platform == "darwin":

@@ -29,8 +29,8 @@ from structured.vocabulary import Vocabulary
 
 _LOGGER = logging.getLogger(__name__)
 
-WORTH_SAVING = 8
-"""New masks, and a quarter of those saved before: so many more are written to disk."""
+MIN_NEW_MASKS = 8
+"""New masks that are worth writing to disk, beside a quarter of those saved before."""
 
 
 def compile(  # noqa: A001  as in `re`
@@ -82,8 +82,8 @@ def _automaton_of(language: Any, whitespace: WhitespaceName) -> Automaton:
 
 
 def _regex_to_automaton(source: str, flags: int = 0) -> RegularAutomaton:
-    read = (bool(flags & flag) for flag in (re.IGNORECASE, re.MULTILINE, re.DOTALL, re.VERBOSE, re.ASCII))
-    return RegularAutomaton(matched_texts(whole_regex_to_pattern(source, PYTHON, Flags(*read)), source))
+    is_set = (bool(flags & flag) for flag in (re.IGNORECASE, re.MULTILINE, re.DOTALL, re.VERBOSE, re.ASCII))
+    return RegularAutomaton(matched_texts(whole_regex_to_pattern(source, PYTHON, Flags(*is_set)), source))
 
 
 class RenewedIndex:
@@ -107,10 +107,10 @@ class RenewedIndex:
         return self._index.memory
 
 
-def new_index(automaton: Automaton, vocabulary: Vocabulary, name: str, *, is_kept: bool) -> Index:
-    """Return the index of an automaton; with `is_kept`, what is learned of its states is kept on disk."""
+def new_index(automaton: Automaton, vocabulary: Vocabulary, name: str, *, is_cached: bool) -> Index:
+    """Return the index of an automaton; with `is_cached`, its masks are kept on disk for other processes."""
     index = Index(automaton, vocabulary, table=_mask_table(vocabulary), name=name)
-    if is_kept:
+    if is_cached:
         _load(index)
     return index
 
@@ -121,18 +121,18 @@ def related_index(index: Index, automaton: Automaton) -> Index:
     It starts with what other processes have learned, too, if the given one did.
     """
     related = Index(automaton, index.vocabulary, table=index.table)
-    if index in _STATES_SAVED:
+    if index in _SAVED_COUNTS:
         _load(related)
     return related
 
 
 def _load(index: Index) -> None:
-    """Let an index be kept on disk, and start with what others have learned, if there is a cache now."""
+    """Start an index with the masks that others have saved, if there is a cache now, and let its own be saved."""
     disk = default_cache()
     if disk is not None:
         load_index(disk, index)
         _LOGGER.debug("%d states were read from the cache", index.states_known)
-    _STATES_SAVED[index] = index.states_known
+    _SAVED_COUNTS[index] = index.states_known
 
 
 def save_learned(index: Index) -> None:
@@ -140,19 +140,21 @@ def save_learned(index: Index) -> None:
 
     Nothing is saved of an index that was compiled without a cache, or for a document.
     """
-    if index not in _STATES_SAVED:
+    if index not in _SAVED_COUNTS:
         return
-    saved = _STATES_SAVED[index]
-    if index.states_known < saved + saved // 4 + WORTH_SAVING:
+    saved = _SAVED_COUNTS[index]
+    if index.states_known < saved + saved // 4 + MIN_NEW_MASKS:
         return
     disk = default_cache()
     if disk is not None:
-        _STATES_SAVED[index] = index.states_known
+        _SAVED_COUNTS[index] = index.states_known
         save_index(disk, index)
         _LOGGER.debug("%d states were saved to the cache", index.states_known)
 
 
-_STATES_SAVED: WeakKeyDictionary[Index, int] = WeakKeyDictionary()
+_SAVED_COUNTS: WeakKeyDictionary[Index, int] = WeakKeyDictionary()
+"""For each index that is kept on disk, the states whose masks were saved or read there."""
+
 _MASK_TABLES: WeakKeyDictionary[Vocabulary, MaskTable] = WeakKeyDictionary()
 
 

@@ -39,7 +39,7 @@ class Guide:
 
         Where the bytes are determined, they are spelled as the tokenizer would; see `Index.canonical_mask`.
         """
-        return self.index.canonical_within(self.state, self.tokens_left)
+        return self.index.canonical_mask_for_budget(self.state, self.tokens_left)
 
     def allowed(self, width: int) -> NDArray[np.bool_]:
         """Return for each of `width` logits whether its token may come next, shape (width,); see `mask`.
@@ -52,13 +52,16 @@ class Guide:
         """Return the tokens that may come next if enough are left; a row of the index's table, unless that is full."""
         return self.index.canonical_mask(self.state)
 
-    def way_out(self) -> Mask:
-        """Return the tokens that the shortest text to the end begins with; the end itself where the text may end.
+    def shortest_completion_mask(self) -> Mask:
+        """Return the tokens that may come first in the shortest completion; the end tokens where the text may end.
 
         Where the tokens left are too few for that text, and another one is shorter in tokens, all that may come next.
         """
-        beginning = self.index.shortest_beginnings(self.state)
-        fitting = [one for one in beginning if self.index.fits(self.index.step(self.state, one), self.tokens_left - 1)]
+        fitting = [
+            token_id
+            for token_id in self.index.shortest_first_tokens(self.state)
+            if self.index.fits(self.index.step(self.state, token_id), self.tokens_left - 1)
+        ]
         if not fitting and not self.index.automaton.accepts(self.state):
             return self.mask()
         return self.index.narrowed_mask(self.state, fitting)
@@ -74,23 +77,23 @@ class Guide:
         if token_id in vocabulary.end_token_ids and self.index.automaton.accepts(self.state):
             self.finished = True
             return
-        known = 0 <= token_id < vocabulary.size
-        successor = self.index.step(self.state, token_id) if known else DEAD
+        is_token = 0 <= token_id < vocabulary.size
+        successor = self.index.step(self.state, token_id) if is_token else DEAD
         if successor == DEAD or not self.index.fits(successor, self.tokens_left - 1):
-            if known and allows(self.index.mask_within(self.state, self.tokens_left), token_id):
+            if is_token and allows(self.index.mask_for_budget(self.state, self.tokens_left), token_id):
                 raise StructuredError(
                     f"The cache holds a mask that cannot be right: it allows token {token_id}, which cannot follow. "
                     "Somebody may have written to the folder of the cache: see who can, and empty it with "
                     "`structured cache clear`."
                 )
-            shown = repr(vocabulary.tokens[token_id]) if known else "outside the vocabulary"
+            shown = repr(vocabulary.tokens[token_id]) if is_token else "outside the vocabulary"
             raise ValueError(f"Token {token_id} ({shown}) is not allowed here: {self!r}.")
         self.state = successor
         self.tokens_left -= 1
         self.finished = self.index.is_final(self.state)
 
     def take_forced(self) -> tuple[int, ...]:
-        """Take the tokens that are known to follow, and return them: as many as leave a way to the end in time."""
+        """Take the forced tokens, and return them: as many as leave tokens enough for the shortest completion."""
         if self.finished:
             return ()
         forced, before = self.index.forced_tokens(self.state), self.tokens_left
@@ -106,7 +109,7 @@ class Guide:
         return taken
 
     def copy(self) -> "Guide":
-        """Return a cursor at the same place that moves on its own."""
+        """Return a cursor in the same state that moves on its own."""
         twin = object.__new__(Guide)
         twin.index, twin.state, twin.tokens_left = self.index, self.state, self.tokens_left
         twin.finished = self.finished

@@ -16,14 +16,14 @@ from structured.automata.opcodes import FAR
 from structured.index.forced_tokens import ForcedTokens
 from structured.index.masks import NO_ROW, Mask, MaskTable, allows, mask_of
 from structured.index.shortest_completion import MAX_TOKENS, Completions, spelled_automaton, unwritable
-from structured.index.trie_walks import Walks
+from structured.index.trie_walks import TrieWalks
 from structured.vocabulary import Vocabulary
 
-MAX_TRANSIENT = 256
+MAX_TRANSIENT_MASKS = 256
 """Masks without a row in the table that are kept at a time; the same state and budget often come again soon."""
 
 MAX_STEPS = 1 << 18
-"""Steps remembered at a time, some 40 MB; most texts take the same ones."""
+"""Steps kept at a time, some 40 MB; most texts take the same ones."""
 
 
 class Index:
@@ -46,19 +46,19 @@ class Index:
         self.table = MaskTable(vocabulary.size) if table is None else table
         self._masks: dict[int, Mask] = {}
         self._transient_masks: dict[tuple[int, int | None], Mask] = {}
-        self._canonical: dict[int, Mask] = {}
-        self._farthest: dict[int, int] = {}
+        self._canonical_masks: dict[int, Mask] = {}
+        self._sufficient_tokens: dict[int, int] = {}
         self._steps: dict[tuple[int, int], int] = {}
-        self._final: dict[int, bool] = {}
-        self._walks = Walks(self.automaton, vocabulary)
+        self._is_final: dict[int, bool] = {}
+        self._walks = TrieWalks(self.automaton, vocabulary)
         self.forced = ForcedTokens(self._walks)
-        self._closing: dict[int, tuple[int, ...]] = {}
+        self._closing_tokens: dict[int, tuple[int, ...]] = {}
         self._completions = Completions(self._walks)
         if not vocabulary.has_byte_tokens and not self.fits(self.automaton.start, MAX_TOKENS):
             raise unwritable(self.automaton, vocabulary, name)
 
     def __repr__(self) -> str:
-        return f"Index({self.automaton!r}, {self.vocabulary!r}, states={len(self._farthest)})"
+        return f"Index({self.automaton!r}, {self.vocabulary!r}, states={len(self._sufficient_tokens)})"
 
     def mask(self, state: int) -> Mask:
         """Return the tokens that may follow a state; the end tokens are among them where the text may end.
@@ -68,45 +68,48 @@ class Index:
         mask = self._masks.get(state)
         return self._new_mask(state) if mask is None else mask
 
-    def mask_within(self, state: int, max_tokens: int) -> Mask:
+    def mask_for_budget(self, state: int, max_tokens: int) -> Mask:
         """Return the tokens that may follow a state when at most `max_tokens` are left, the next one among them.
 
-        A token is allowed only if the shortest completion after it still fits. Where that takes nothing away, it is
-        the very mask of the state.
+        A token is allowed only if the shortest completion after it still fits. Where that takes nothing away, the
+        result is the mask of the state itself.
         """
         mask = self.mask(state)
-        if self._farthest[state] < max_tokens:  # in the worst case
+        if self._sufficient_tokens[state] < max_tokens:  # in the worst case
             return mask
-        reduced = self._transient_masks.get((state, max_tokens))
-        if reduced is None:
-            reduced = self._reduced(state, max_tokens)
-            reduced = self._keep_for_a_while(state, max_tokens, mask if np.array_equal(reduced, mask) else reduced)
-        return reduced
+        budget_mask = self._transient_masks.get((state, max_tokens))
+        if budget_mask is None:
+            new = self._new_budget_mask(state, max_tokens)
+            budget_mask = self._keep_transient(state, max_tokens, mask if np.array_equal(new, mask) else new)
+        return budget_mask
 
     def canonical_mask(self, state: int) -> Mask:
-        """Return the mask of a state less what the tokenizer would not write there, where the bytes are determined.
+        """Return the mask of a state without the tokens that the tokenizer would not write where bytes are forced.
 
-        After `{"name":`, where ` "` must follow, that is the bare space, if ` "` is a token. No text is lost by it, but
-        spellings that the model has hardly ever seen.
+        After `{"name":`, where ` "` must follow, the bare space is left out if ` "` is a token. No text is lost by it,
+        but spellings that the model has hardly ever seen.
         """
-        known = self._canonical.get(state)
-        return self._new_canonical(state) if known is None else known
+        mask = self._canonical_masks.get(state)
+        return self._new_canonical_mask(state) if mask is None else mask
 
-    def canonical_within(self, state: int, max_tokens: int) -> Mask:
-        """Return the canonical mask of a state when at most `max_tokens` are left; see `mask_within`.
+    def canonical_mask_for_budget(self, state: int, max_tokens: int) -> Mask:
+        """Return the canonical mask of a state when at most `max_tokens` are left; see `mask_for_budget`.
 
         Where the canonical spelling takes too many tokens, all others are allowed.
         """
-        known = self._canonical.get(state)
-        if known is not None and state in self._masks and self._farthest[state] < max_tokens:
-            return known
-        within, canonical = self.mask_within(state, max_tokens), self.canonical_mask(state)
-        mask = self.mask(state)
-        if within is mask or canonical is mask:
-            return canonical if within is mask else within
-        if not allows(within, self.forced.likely(state)[0]):
-            return within
-        both = within & canonical
+        canonical = self._canonical_masks.get(state)
+        if canonical is not None and state in self._masks and self._sufficient_tokens[state] < max_tokens:
+            return canonical
+        budget_mask, canonical, mask = (
+            self.mask_for_budget(state, max_tokens),
+            self.canonical_mask(state),
+            self.mask(state),
+        )
+        if budget_mask is mask or canonical is mask:
+            return canonical if budget_mask is mask else budget_mask
+        if not allows(budget_mask, self.forced.run_tokens(state)[0]):
+            return budget_mask
+        both = budget_mask & canonical
         both.flags.writeable = False
         return both
 
@@ -123,19 +126,19 @@ class Index:
 
     def is_final(self, state: int) -> bool:
         """Tell whether the text must end here."""
-        final = self._final.get(state)
-        if final is None:
-            final = self.automaton.accepts(state)
-            if final:
+        is_final = self._is_final.get(state)
+        if is_final is None:
+            is_final = self.automaton.accepts(state)
+            if is_final:
                 self.automaton.expand(state)
-                final = bool((self.automaton.table[state][self.vocabulary.present] == DEAD).all())
-            self._final[state] = final
-        return final
+                is_final = bool((self.automaton.table[state][self.vocabulary.is_byte_present] == DEAD).all())
+            self._is_final[state] = is_final
+        return is_final
 
     def forced_tokens(self, state: int) -> tuple[int, ...]:
-        """Return the tokens that are known to follow a state, as the tokenizer spells them; see `forced_tokens.py`.
+        """Return the tokens that must follow a state, as the tokenizer spells them; see `forced_tokens.py`.
 
-        They are a beginning of the forced run: of its end, as much is left to be chosen as a longer token might change.
+        The last tokens of the forced run are left out where a longer token might take their place.
         """
         return self.forced.tokens(state)
 
@@ -143,30 +146,30 @@ class Index:
         """Return the bytes that must follow a state."""
         return self.forced.run(state)[0]
 
-    def shortest_beginnings(self, state: int) -> tuple[int, ...]:
-        """Return the tokens that the shortest text from a state to the end begins with."""
-        return self.vocabulary.trie.beginnings(self._completions.shortest_text(state))
+    def shortest_first_tokens(self, state: int) -> tuple[int, ...]:
+        """Return the tokens that may come first in the shortest text from a state to the end."""
+        return self.vocabulary.trie.prefix_tokens(self._completions.shortest_text(state))
 
     def narrowed_mask(self, state: int, token_ids: Iterable[int]) -> Mask:
         """Return the mask of some tokens and, where the text may end in a state, of the end tokens."""
-        return self._with_ends(state, mask_of(token_ids, self.vocabulary.size).view(np.uint32))
+        return self._with_end_tokens(state, mask_of(token_ids, self.vocabulary.size).view(np.uint32))
 
     def is_free_text(self, state: int) -> bool:
-        """Tell whether every character that is itself in a JSON string may follow a state."""
-        plain = self.vocabulary.plain(1).view(np.int32)
-        return bool((self.mask(state) & plain == plain).all())
+        """Tell whether every unescaped character of JSON strings may follow a state."""
+        unescaped = self.vocabulary.unescaped_mask(1).view(np.int32)
+        return bool((self.mask(state) & unescaped == unescaped).all())
 
     def closing_tokens(self, state: int) -> tuple[int, ...]:
-        """Return tokens of the quickest way out of a value: a first byte, and all that is forced after it.
+        """Return the tokens of the first byte of the shortest completion, and of all that is forced after it.
 
-        In a string, these are the quote and what comes between it and the next value.
+        In a string, these are the quote and what comes between it and the next value: `", "age": `.
         """
-        known = self._closing.get(state)
-        if known is None:
+        token_ids = self._closing_tokens.get(state)
+        if token_ids is None:
             text = self._completions.shortest_text(state)[:1]
             run = self.forced.run(self.automaton.step(state, text[0]))[0] if text else b""
-            known = self._closing[state] = self.forced.spelled(text + run) if text else ()
-        return known
+            token_ids = self._closing_tokens[state] = self.forced.spelling(text + run) if text else ()
+        return token_ids
 
     def shortest_completion(self, state: int) -> int:
         """Return how many tokens the shortest completion takes, end token not counted.
@@ -187,7 +190,7 @@ class Index:
 
     @property
     def memory(self) -> int:
-        """The bytes that it holds, roughly, but for the table: those of its automaton, and of what is remembered."""
+        """The bytes that it holds, roughly: those of its automaton and of its steps, without the table."""
         return getattr(self.automaton, "nbytes", self.automaton.table.nbytes) + 150 * len(self._steps)  # as measured
 
     @property
@@ -203,88 +206,92 @@ class Index:
         """
         return self.automaton.fingerprint if self.vocabulary.has_byte_tokens else None
 
-    def known(self) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
-        """Return the states whose masks are rows of `table`, those rows, and a distance that no state after exceeds.
+    def known_masks(self) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
+        """Return the states whose masks are known, the rows of these in `table`, and tokens that suffice after them.
 
-        Each of shape (states,).
+        Each of shape (states,): for a state, so many tokens complete the text after any token that its mask allows.
         """
         masks = list(self._masks.items())  # at once, as other threads may add to them
         states = [state for state, _ in masks]
         rows = [self.table.row_of(mask) for _, mask in masks]
-        farthest = [self._farthest[state] for state in states]
-        return np.array(states, dtype=np.int32), np.array(rows, dtype=np.int32), np.array(farthest, dtype=np.int32)
+        sufficient = [self._sufficient_tokens[state] for state in states]
+        return np.array(states, dtype=np.int32), np.array(rows, dtype=np.int32), np.array(sufficient, dtype=np.int32)
 
     def learn(
-        self, states: NDArray[np.int32], masks: NDArray[np.int32], rows: NDArray[np.int32], farthest: NDArray[np.int32]
+        self,
+        states: NDArray[np.int32],
+        masks: NDArray[np.int32],
+        mask_numbers: NDArray[np.int32],
+        sufficient_tokens: NDArray[np.int32],
     ) -> None:
-        """Take masks that are known already: that of `states[i]` is `masks[rows[i]]`.
+        """Take masks that are known already: that of `states[i]` is `masks[mask_numbers[i]]`; see `known_masks`.
 
         That they are right is taken on trust: `Guide.advance` notices a token that cannot follow.
         """
-        kept = [self.table.intern(mask) for mask in masks]
-        known = [kept[row] for row in rows.tolist()]
-        for state, mask, distance in zip(states.tolist(), known, farthest.tolist(), strict=True):
+        interned = [self.table.intern(mask) for mask in masks]
+        masks_of_states = [interned[number] for number in mask_numbers.tolist()]
+        for state, mask, tokens in zip(states.tolist(), masks_of_states, sufficient_tokens.tolist(), strict=True):
             if self.table.row_of(mask) != NO_ROW:
-                self._farthest[state] = distance
+                self._sufficient_tokens[state] = tokens
                 self._masks[state] = mask
 
-    def _reduced(self, state: int, max_tokens: int) -> Mask:
+    def _new_budget_mask(self, state: int, max_tokens: int) -> Mask:
         """Return the mask of the tokens after which a text can end in time."""
-        if self._walks.remembers(state):
-            return self._reduced_to_bytes(state, max_tokens)
-        fitting = [target for target in self._walks.targets(state) if self.fits(target, max_tokens - 1)]
-        wanted = np.zeros(len(self.automaton.table), dtype=np.bool_)
-        wanted[fitting] = True
-        return self._with_ends(state, self._walks.mask_to(state, wanted))
+        if self._walks.is_in_distinct_item(state):
+            return self._new_budget_mask_by_bytes(state, max_tokens)
+        fitting = [successor for successor in self._walks.successors(state) if self.fits(successor, max_tokens - 1)]
+        is_fitting = np.zeros(len(self.automaton.table), dtype=np.bool_)
+        is_fitting[fitting] = True
+        return self._with_end_tokens(state, self._walks.mask_to(state, is_fitting))
 
-    def _reduced_to_bytes(self, state: int, max_tokens: int) -> Mask:
-        """Return the same where the states after all tokens are too many to be looked at, one by one.
+    def _new_budget_mask_by_bytes(self, state: int, max_tokens: int) -> Mask:
+        """Return the mask of a budget where the states after all tokens are too many to be looked at, one by one.
 
         Allowed are the tokens after which there are as many left as bytes are needed, and those that the shortest text
         begins with.
         """
-        mask = self._walks.mask_within(state, max_tokens - 1)
-        for token_id in self.shortest_beginnings(state):
+        mask = self._walks.mask_up_to_distance(state, max_tokens - 1)
+        for token_id in self.shortest_first_tokens(state):
             if self.fits(self.step(state, token_id), max_tokens - 1):
                 mask[token_id >> 5] |= np.uint32(1 << (token_id & 31))
-        return self._with_ends(state, mask)
+        return self._with_end_tokens(state, mask)
 
     def _new_mask(self, state: int) -> Mask:
-        """Return the mask of a state that was never asked for before; note how many tokens are enough after any."""
+        """Return the mask of a state that was never asked for before; note how many tokens suffice after any."""
         transient = self._transient_masks.get((state, None))
         if transient is not None:
             return transient
         if self.vocabulary.has_byte_tokens:
-            mask, self._farthest[state] = self._walks.mask(state)
-            new = self._with_ends(state, mask)
+            mask, self._sufficient_tokens[state] = self._walks.mask(state)
+            new = self._with_end_tokens(state, mask)
         else:
-            new = self._reduced(state, FAR)
-            enough = map(self._completions.enough, self._walks.targets(state))
-            self._farthest[state] = max((tokens for tokens in enough if tokens < FAR), default=0)
-        kept = self.table.intern(new)
-        if kept is new:
-            return self._keep_for_a_while(state, None, new)
-        self._masks[state] = kept
-        return kept
+            new = self._new_budget_mask(state, FAR)
+            sufficient = map(self._completions.sufficient, self._walks.successors(state))
+            self._sufficient_tokens[state] = max((tokens for tokens in sufficient if tokens < FAR), default=0)
+        interned = self.table.intern(new)
+        if interned is new:
+            return self._keep_transient(state, None, new)
+        self._masks[state] = interned
+        return interned
 
-    def _new_canonical(self, state: int) -> Mask:
+    def _new_canonical_mask(self, state: int) -> Mask:
         mask = self.mask(state)
-        beginnings = self.vocabulary.trie.beginnings(self.forced_bytes(state))
-        first = self.forced.likely(state)[:1]
-        if len(beginnings) > 1 and first and allows(mask, first[0]):
-            others = mask_of(set(beginnings) - {first[0]}, self.vocabulary.size)
-            mask = self.table.intern(self._with_ends(state, (mask & ~others).view(np.uint32)))
+        prefixes = self.vocabulary.trie.prefix_tokens(self.forced_bytes(state))
+        first = self.forced.run_tokens(state)[:1]
+        if len(prefixes) > 1 and first and allows(mask, first[0]):
+            others = mask_of(set(prefixes) - {first[0]}, self.vocabulary.size)
+            mask = self.table.intern(self._with_end_tokens(state, (mask & ~others).view(np.uint32)))
         if self.table.row_of(mask) != NO_ROW:
-            self._canonical[state] = mask
+            self._canonical_masks[state] = mask
         return mask
 
-    def _keep_for_a_while(self, state: int, max_tokens: int | None, mask: Mask) -> Mask:
-        if len(self._transient_masks) >= MAX_TRANSIENT:
+    def _keep_transient(self, state: int, max_tokens: int | None, mask: Mask) -> Mask:
+        if len(self._transient_masks) >= MAX_TRANSIENT_MASKS:
             self._transient_masks = {}
         self._transient_masks[state, max_tokens] = mask
         return mask
 
-    def _with_ends(self, state: int, mask: NDArray[np.uint32]) -> Mask:
+    def _with_end_tokens(self, state: int, mask: NDArray[np.uint32]) -> Mask:
         """Return a mask with the end tokens added where the state accepts, read-only."""
         if self.automaton.accepts(state):
             for token_id in self.vocabulary.end_token_ids:

@@ -1,6 +1,6 @@
 """The compiled loops of an index: texts and tokens along the table of an automaton.
 
-Each function is its own reference: `after_any.py_func` is the Python that `after_any` was compiled from.
+Each function is its own reference: `state_after_any.py_func` is the Python that `state_after_any` was compiled from.
 """
 
 from typing import Annotated
@@ -16,11 +16,11 @@ Text = Annotated[NDArray[np.uint8], Array("uint8")]
 Sequences = Annotated[NDArray[np.int32], Array("int32", 3)]
 
 DIFFERENT, UNEXPANDED = -2, -3
-"""What `after_any` returns in place of a state, besides DEAD."""
+"""What `state_after_any` returns in place of a state, besides DEAD."""
 
 
 @compiled_entry
-def after_any(sequences: Sequences, table: Rows, state: int) -> int:
+def state_after_any(sequences: Sequences, table: Rows, state: int) -> int:
     """Return the one state that the bytes of every one of some characters lead to; DEAD if none may be read.
 
     `sequences`, shape (sequences, 4, 2), are the characters as ranges of bytes, -1 where a sequence is shorter. Returns
@@ -28,21 +28,21 @@ def after_any(sequences: Sequences, table: Rows, state: int) -> int:
     """
     common = UNKNOWN
     for sequence in range(len(sequences)):
-        here = state
+        current = state
         for position in range(4):
             low, high = int(sequences[sequence, position, 0]), int(sequences[sequence, position, 1])
-            if low < 0 or here == DEAD:
+            if low < 0 or current == DEAD:
                 break
-            if table[here, ROW_COMPLETE] == UNKNOWN:
-                return UNEXPANDED - here
-            following = int(table[here, low])
+            if table[current, ROW_COMPLETE] == UNKNOWN:
+                return UNEXPANDED - current
+            target = int(table[current, low])
             for byte in range(low + 1, high + 1):
-                if table[here, byte] != following:
+                if table[current, byte] != target:
                     return DIFFERENT
-            here = following
-        if common not in (UNKNOWN, here):
+            current = target
+        if common not in (UNKNOWN, current):
             return DIFFERENT
-        common = here
+        common = current
     return common
 
 

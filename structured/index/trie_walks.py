@@ -1,8 +1,9 @@
-"""Walks of an automaton along the trie of a vocabulary: what one token may do after a state.
+"""TrieWalks of an automaton along the trie of a vocabulary: what one token may do after a state.
 
 Each answer is one walk over the trie along the automaton, which makes the states that are reached for the first time.
-Inside a string, whatever characters are read, only their number counts: the tokens of so many characters are one mask,
-found once for the vocabulary, and only the others are walked. Only what depends on characters is remembered here.
+Inside a JSON string, whatever unescaped characters are read, only their number counts: the tokens of so many of them
+are one mask, found once for the vocabulary, and only the other tokens are walked. A token is *unescaped* if a JSON
+string contains all its characters without an escape: ` the`, but not `",`.
 """
 
 from collections.abc import Callable
@@ -23,255 +24,263 @@ from structured.automata import (
 from structured.automata.loops.machine import walk_states
 from structured.automata.opcodes import FAR
 from structured.index.masks import empty_mask
-from structured.vocabulary import PLAIN_SEQUENCES, Vocabulary
+from structured.vocabulary import UNESCAPED_SEQUENCES, Vocabulary
 from structured.vocabulary.trie import Trie
 
 _Numbers = NDArray[np.int32]
 
-_Walked = tuple[NDArray[np.uint32], int]
-"""The tokens that may follow a state, and a distance that no state after one exceeds."""
+_MaskAndDistance = tuple[NDArray[np.uint32], int]
+"""The tokens that may follow a state, and the most bytes that the shortest completion after one of them has."""
 
-MAX_KEPT = 1024
-"""States of one kind whose tokens are remembered, 16 MB for Llama 3's vocabulary."""
-
-
-def _kept(known: dict[int, _Walked], state: int, walked: Callable[[], _Walked]) -> _Walked:
-    """Return what is known of a state; what is walked for it if nothing is, which is then remembered."""
-    found = known.get(state)
-    if found is None:
-        if len(known) >= MAX_KEPT:
-            known.clear()
-        found = known[state] = walked()
-    return found
+MAX_CACHED_MASKS = 1024
+"""States of one kind whose masks are kept at a time, 16 MB for Llama 3's vocabulary."""
 
 
-class Walks:
+def _cached(masks: dict[int, _MaskAndDistance], state: int, walk: Callable[[], _MaskAndDistance]) -> _MaskAndDistance:
+    """Return the entry of a state; a new one from `walk` if there is none."""
+    entry = masks.get(state)
+    if entry is None:
+        if len(masks) >= MAX_CACHED_MASKS:
+            masks.clear()
+        entry = masks[state] = walk()
+    return entry
+
+
+class TrieWalks:
     """The walks over one vocabulary along one automaton."""
 
     def __init__(self, automaton: Automaton, vocabulary: Vocabulary) -> None:
         self.automaton = automaton
         self.vocabulary = vocabulary
-        self._after_plain: dict[int, int] = {}
-        self._special: dict[int, _Walked] = {}
-        self._inside: dict[int, _Walked] = {}
-        self._broad: dict[int, _Walked] = {}
-        self._by_length: dict[int, dict[int, _Walked]] = {}
+        self._state_after_unescaped: dict[int, int] = {}
+        self._other_masks: dict[int, _MaskAndDistance] = {}
+        self._masks_without_quote: dict[int, _MaskAndDistance] = {}
+        self._broad_masks: dict[int, _MaskAndDistance] = {}
+        self._counted_masks: dict[int, dict[int, _MaskAndDistance]] = {}
 
-    def mask(self, state: int) -> _Walked:
-        """Return the tokens that may follow, end tokens aside, and a distance that no state after one exceeds."""
-        return self._by_items(state, FAR, self._mask_in_one_item)
+    def mask(self, state: int) -> _MaskAndDistance:
+        """Return the tokens that may follow, end tokens aside, and the greatest distance after them."""
+        return self._mask_by_items(state, FAR, self._mask_in_one_item)
 
-    def _mask_in_one_item(self, state: int) -> _Walked:
-        """Return the same of a state that is in at most one item that must differ from others."""
+    def _mask_in_one_item(self, state: int) -> _MaskAndDistance:
+        """Return the mask of a state that is in at most one item that must differ from others."""
         vocabulary = self.vocabulary
-        longest = vocabulary.string_tries.longest
         run: StringRun | StringParts | None = None
         if isinstance(self.automaton, RegularAutomaton):
-            run = self.automaton.string_run(state, longest=vocabulary.longest_plain, other_bytes=longest)
+            other_bytes = vocabulary.string_tries.max_bytes_before_quote
+            run = self.automaton.string_run(state, longest=vocabulary.longest_unescaped, other_bytes=other_bytes)
         if run is None:
-            return self._walked(vocabulary.trie, state)
+            return self._walk_trie(vocabulary.trie, state)
         if isinstance(run, StringParts):
             return self._mask_of_parts(state, run)
-        if run.representative == state:
-            special, farthest = self._special_tokens(run)
+        if run.equivalent_state == state:
+            others, distance = self._mask_of_others(run)
         else:
-            special, farthest = _kept(self._special, run.representative, lambda: self._special_tokens(run))
+            others, distance = _cached(self._other_masks, run.equivalent_state, lambda: self._mask_of_others(run))
         distances = self.automaton.distances
-        nearer = int(distances[state]) - int(distances[run.representative])  # what that has to read less is a constant
-        return vocabulary.plain(run.characters) | special, max(run.farthest, farthest + nearer)
+        difference = int(distances[state]) - int(distances[run.equivalent_state])  # the same after every token
+        return vocabulary.unescaped_mask(run.characters) | others, max(run.max_distance, distance + difference)
 
-    def _special_tokens(self, run: StringRun) -> _Walked:
-        """Return the same of the representative of a string run, plain tokens aside.
+    def _mask_of_others(self, run: StringRun) -> _MaskAndDistance:
+        """Return the mask of a string run, unescaped tokens aside.
 
-        Of what comes after the string, tokens without a quote read nothing; and where plain characters do not change
-        it, what comes before the first quote of a token does not matter.
+        Of what comes after the string, tokens without a quote read nothing; and where unescaped characters do not
+        change the state, what comes before the first quote of a token does not matter.
         """
-        representative, tries = run.representative, self.vocabulary.string_tries
-        if not run.quoted:
-            return self._walked(self.vocabulary.special_trie, representative)
-        if run.inside == DEAD:
-            inside, farthest_inside = self._walked(tries.inside, representative)
-            mask, farthest = self._walked(tries.quoted, representative)
-            return mask | inside, max(farthest, farthest_inside)
-        inside, farthest_inside = _kept(self._inside, run.inside, lambda: self._walked(tries.inside, run.inside))
-        mask, farthest = self._walked(tries.ending if run.steady else tries.quoted, representative)
-        beyond = run.farthest - int(self.automaton.distances[run.inside])
-        return mask | inside, max(farthest, farthest_inside + beyond)
+        state, tries = run.equivalent_state, self.vocabulary.string_tries
+        if not run.ends_with_quote:
+            return self._walk_trie(self.vocabulary.trie_without_unescaped, state)
+        if run.state_in_string == DEAD:
+            inside, inside_distance = self._walk_trie(tries.without_quote, state)
+            mask, distance = self._walk_trie(tries.with_quote, state)
+            return mask | inside, max(distance, inside_distance)
+        inside, inside_distance = _cached(
+            self._masks_without_quote,
+            run.state_in_string,
+            lambda: self._walk_trie(tries.without_quote, run.state_in_string),
+        )
+        mask, distance = self._walk_trie(tries.from_quote if run.is_unchanged else tries.with_quote, state)
+        distance_after_string = run.max_distance - int(self.automaton.distances[run.state_in_string])
+        return mask | inside, max(distance, inside_distance + distance_after_string)
 
-    def _mask_of_parts(self, state: int, parts: StringParts) -> _Walked:
-        """Return the same where a state has parts. The broad part is walked once, and the others take little."""
+    def _mask_of_parts(self, state: int, parts: StringParts) -> _MaskAndDistance:
+        """Return the mask of a state with parts. The broad part is walked once, and the others take little."""
         vocabulary = self.vocabulary
-        broad, inside = _kept(self._broad, parts.broad, lambda: self._walked_by_length(parts.broad))
-        mask, farthest = self._walked(vocabulary.string_tries.quoted, state)
+        broad, broad_distance = _cached(self._broad_masks, parts.broad, lambda: self._mask_by_length(parts.broad))
+        mask, distance = self._walk_trie(vocabulary.string_tries.with_quote, state)
         mask |= broad
         if parts.narrow == DEAD:
-            narrow, farthest_narrow = self._walked(vocabulary.string_tries.inside, state)
-            return mask | narrow, max(farthest, farthest_narrow, inside + parts.beyond)
-        narrow, farthest_narrow = self._walked(vocabulary.trie, parts.narrow)
-        return mask | narrow, max(farthest, max(inside, farthest_narrow) + parts.beyond)
+            narrow, narrow_distance = self._walk_trie(vocabulary.string_tries.without_quote, state)
+            return mask | narrow, max(distance, narrow_distance, broad_distance + parts.extra_distance)
+        narrow, narrow_distance = self._walk_trie(vocabulary.trie, parts.narrow)
+        return mask | narrow, max(distance, max(broad_distance, narrow_distance) + parts.extra_distance)
 
-    def _walked_by_length(self, state: int) -> _Walked:
-        """Return the tokens that may follow a state; most are known if it differs from others in counts alone."""
+    def _mask_by_length(self, state: int) -> _MaskAndDistance:
+        """Return the mask of a state; most of it is known if the state differs from others in counts alone."""
         automaton, tries = self.automaton, self.vocabulary.tries_by_length
         assert isinstance(automaton, RegularAutomaton), "others have no parts"
         if automaton.without_counters(state, tries[0][0]) == state:
-            return self._walked(self.vocabulary.trie, state)
-        mask, farthest = empty_mask(self.vocabulary.size), 0
+            return self._walk_trie(self.vocabulary.trie, state)
+        mask, max_distance = empty_mask(self.vocabulary.size), 0
         for length, trie in tries:
-            known = self._by_length.setdefault(length, {})
+            masks = self._counted_masks.setdefault(length, {})
             without_counters = automaton.without_counters(state, length)
-            some, far = _kept(known, without_counters, lambda: self._walked(trie, without_counters))  # noqa: B023  called at once
-            mask |= some
-            farthest = max(farthest, far)
-        return mask, farthest
+            part, distance = _cached(masks, without_counters, lambda: self._walk_trie(trie, without_counters))  # noqa: B023  called at once
+            mask |= part
+            max_distance = max(max_distance, distance)
+        return mask, max_distance
 
-    def _walked(self, trie: Trie, state: int) -> _Walked:
-        """Return the tokens of a trie that may follow, and a distance that no state after one exceeds."""
+    def _walk_trie(self, trie: Trie, state: int) -> _MaskAndDistance:
+        """Return the tokens of a trie that may follow a state, and the greatest distance after them."""
         mask = empty_mask(self.vocabulary.size)
         return mask, self.automaton.walk(trie, state, mask)
 
-    def mask_to(self, state: int, wanted: NDArray[np.bool_]) -> NDArray[np.uint32]:
-        """Return those of them that lead to a wanted state, told by its number in `wanted`."""
+    def mask_to(self, state: int, is_target: NDArray[np.bool_]) -> NDArray[np.uint32]:
+        """Return the tokens that lead from a state to a target; `is_target` has a flag for each state."""
         mask = empty_mask(self.vocabulary.size)
-        for count, successor in self._walk(state, wanted, mask)[1]:
-            if wanted[successor]:
-                mask |= self.vocabulary.plain(count) & ~self.vocabulary.plain(count - 1)
+        for length, successor in self._walk_states(state, is_target, mask)[1]:
+            if is_target[successor]:
+                mask |= self.vocabulary.unescaped_mask(length) & ~self.vocabulary.unescaped_mask(length - 1)
         return mask
 
-    def targets(self, state: int) -> list[int]:
+    def successors(self, state: int) -> list[int]:
         """Return the states that one token may lead to, each once."""
-        nothing = np.zeros(0, dtype=np.uint32)
-        reached, after_plain = self._walk(state, np.zeros(0, dtype=np.bool_), nothing)
-        reached[[successor for _, successor in after_plain]] = True
-        found: list[int] = np.flatnonzero(reached).tolist()
-        return found
+        no_mask = np.zeros(0, dtype=np.uint32)
+        is_reached, after_unescaped = self._walk_states(state, np.zeros(0, dtype=np.bool_), no_mask)
+        is_reached[[successor for _, successor in after_unescaped]] = True
+        states: list[int] = np.flatnonzero(is_reached).tolist()
+        return states
 
-    def _walk(
-        self, state: int, wanted: NDArray[np.bool_], mask: NDArray[np.uint32]
+    def _walk_states(
+        self, state: int, is_target: NDArray[np.bool_], mask: NDArray[np.uint32]
     ) -> tuple[NDArray[np.bool_], list[tuple[int, int]]]:
-        """Set the bits of the tokens that lead to a wanted state, but for the plain ones inside a string.
+        """Set the bits of the tokens that lead to a target, but for the unescaped ones inside a string.
 
-        Returns the states that some of them lead to, as booleans, and of the plain ones the numbers of characters with
-        the states after them.
+        Returns a flag for each state, whether some of these tokens lead there; and of the unescaped tokens the lengths
+        in characters, each with the state after it.
         """
-        run = self._plain_states(state)
-        trie = self.vocabulary.trie if run is None else self.vocabulary.special_trie
-        reached = walk_states(self.automaton, trie, state, mask, wanted)
-        most, after = run or (0, [])
-        counts = [count for count in self.vocabulary.plain_counts if count <= most]
-        return reached, [(count, after[min(count, len(after)) - 1]) for count in counts]
+        run = self._states_after_unescaped(state)
+        trie = self.vocabulary.trie if run is None else self.vocabulary.trie_without_unescaped
+        is_reached = walk_states(self.automaton, trie, state, mask, is_target)
+        longest, states = run or (0, [])
+        lengths = [length for length in self.vocabulary.distinct_unescaped_lengths if length <= longest]
+        return is_reached, [(length, states[min(length, len(states)) - 1]) for length in lengths]
 
     def follow(
         self,
         loop: Callable[[_Numbers, _Numbers, NDArray[np.bool_], _Numbers, NDArray[np.uint8], int], int],
         state: int,
     ) -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
-        """Return the bytes that a compiled loop writes from a state on, and the states along them, one more."""
-        automaton, present = self.automaton, self.vocabulary.present
+        """Return the bytes that a compiled loop writes from a state on, and the states before and after each."""
+        automaton, is_byte_present = self.automaton, self.vocabulary.is_byte_present
         text = np.empty(automaton.distances[state], dtype=np.uint8)
         path = np.full(len(text) + 1, state, dtype=np.int32)
-        length = loop(automaton.table, automaton.distances, present, path, text, 0)
+        length = loop(automaton.table, automaton.distances, is_byte_present, path, text, 0)
         while length < 0:
-            self._learn_more(int(path[-1 - length]))
-            length = loop(automaton.table, automaton.distances, present, path, text, -1 - length)
+            self._fill_row(int(path[-1 - length]))
+            length = loop(automaton.table, automaton.distances, is_byte_present, path, text, -1 - length)
         return text[:length], path[: length + 1]
 
-    def remembers(self, state: int) -> bool:
-        """Tell whether nearly each token leads to a state of its own, so that these are not to be listed."""
-        return isinstance(self.automaton, RegularAutomaton) and self.automaton.is_remembering(state)
+    def is_in_distinct_item(self, state: int) -> bool:
+        """Tell whether a state is in an item that must differ, where nearly each token leads to a state of its own."""
+        return isinstance(self.automaton, RegularAutomaton) and self.automaton.is_in_distinct_item(state)
 
-    def mask_within(self, state: int, most: int) -> NDArray[np.uint32]:
-        """Return the tokens after which at most so many bytes are needed, of a state that remembers."""
+    def mask_up_to_distance(self, state: int, max_distance: int) -> NDArray[np.uint32]:
+        """Return the tokens after which at most so many bytes complete the text."""
         automaton = self.automaton
         assert isinstance(automaton, RegularAutomaton)
 
-        def walked(part: int) -> _Walked:
+        def walk(single_item_state: int) -> _MaskAndDistance:
             mask = empty_mask(self.vocabulary.size)
-            return mask, automaton.walk(self.vocabulary.trie, part, mask, within=most)
+            return mask, automaton.walk(self.vocabulary.trie, single_item_state, mask, max_distance=max_distance)
 
-        return self._by_items(state, most, walked)[0]
+        return self._mask_by_items(state, max_distance, walk)[0]
 
-    def _by_items(self, state: int, most: int, mask_in_one_item: Callable[[int], _Walked]) -> _Walked:
-        """Return the tokens that may follow a state, put together from states that are in one item each.
+    def _mask_by_items(
+        self, state: int, max_distance: int, mask_in_one_item: Callable[[int], _MaskAndDistance]
+    ) -> _MaskAndDistance:
+        """Return the mask of a state, put together from those of states that are in one item each.
 
-        The masks of these are changed in place. Tokens are allowed after which at most `most` bytes are needed.
+        These masks are changed in place. Tokens are allowed after which at most `max_distance` bytes are needed.
         """
         automaton = self.automaton
         if not isinstance(automaton, RegularAutomaton):
             return mask_in_one_item(state)
         inner = automaton.inner_item(state)
         if inner != state:
-            mask, farthest = self._by_items(inner, most, mask_in_one_item)
-            return mask, max(farthest, self._correct(automaton, mask, state, inner, most))
+            mask, distance = self._mask_by_items(inner, max_distance, mask_in_one_item)
+            return mask, max(distance, self._correct_mask(automaton, mask, state, inner, max_distance))
         readings = automaton.readings(state)
         if len(readings) == 1:
             return mask_in_one_item(state)
-        walked = [self._by_items(reading, most, mask_in_one_item) for reading in readings]
-        return np.bitwise_or.reduce([mask for mask, _ in walked]), max(farthest for _, farthest in walked)
+        entries = [self._mask_by_items(reading, max_distance, mask_in_one_item) for reading in readings]
+        return np.bitwise_or.reduce([mask for mask, _ in entries]), max(distance for _, distance in entries)
 
-    def _correct(self, automaton: RegularAutomaton, mask: NDArray[np.uint32], state: int, inner: int, most: int) -> int:
+    def _correct_mask(
+        self, automaton: RegularAutomaton, mask: NDArray[np.uint32], state: int, inner: int, max_distance: int
+    ) -> int:
         """Set again the bits of the tokens that the inner state may get wrong; return the greatest distance after them.
 
         Each of these tokens is followed from the state itself, byte by byte.
         """
-        farthest = 0
-        for token_id in self._told_by_outer(automaton, state, inner):
+        greatest = 0
+        for token_id in self._tokens_of_outer_item(automaton, state, inner):
             word, bit = token_id >> 5, np.uint32(1 << (token_id & 31))
             successor = state_after(automaton, self.vocabulary.tokens[token_id] or b"", state)
             mask[word] &= ~bit
-            if successor != DEAD and automaton.distances[successor] <= most:
+            if successor != DEAD and automaton.distances[successor] <= max_distance:
                 mask[word] |= bit
-                farthest = max(farthest, int(automaton.distances[successor]))
-        return farthest
+                greatest = max(greatest, int(automaton.distances[successor]))
+        return greatest
 
-    def _told_by_outer(self, automaton: RegularAutomaton, state: int, inner: int) -> set[int]:
+    def _tokens_of_outer_item(self, automaton: RegularAutomaton, state: int, inner: int) -> set[int]:
         """Return the tokens that may repeat an outer item written before, and those that may begin the next one.
 
         Inside a string that may hold brackets, only tokens with a quote begin the next item.
         """
         vocabulary = self.vocabulary
-        found: set[int] = set()
-        for rest in automaton.rests(state, vocabulary.trie.height):
-            found.update(vocabulary.trie.along(rest))
+        token_ids: set[int] = set()
+        for ending in automaton.repeating_endings(state, vocabulary.trie.height):
+            token_ids.update(vocabulary.trie.tokens_along(ending))
         is_in_string = automaton.step(automaton.step(inner, ord("}")), ord("{")) != DEAD
-        found.update(vocabulary.quoted_next_item_tokens if is_in_string else vocabulary.next_item_tokens)
-        return found
+        token_ids.update(vocabulary.next_item_tokens_with_quote if is_in_string else vocabulary.next_item_tokens)
+        return token_ids
 
-    def _learn_more(self, state: int) -> None:
-        """Fill the row of a state; of one that remembers only the next entry that matters."""
-        if not self.remembers(state):
+    def _fill_row(self, state: int) -> None:
+        """Fill the row of a state; in an item that must differ, only the next entry that matters."""
+        if not self.is_in_distinct_item(state):
             self.automaton.expand(state)
             return
-        unknown = (self.automaton.table[state] == UNKNOWN) & self.vocabulary.present
-        self.automaton.step(state, int(unknown.argmax()))
+        is_unknown = (self.automaton.table[state] == UNKNOWN) & self.vocabulary.is_byte_present
+        self.automaton.step(state, int(is_unknown.argmax()))
 
-    def _plain_states(self, state: int) -> tuple[int, list[int]] | None:
-        """Return how many plain characters may follow, up to the longest plain token, and the states that they lead to.
+    def _states_after_unescaped(self, state: int) -> tuple[int, list[int]] | None:
+        """Return how many unescaped characters may follow, up to the longest token of them, and the states after each.
 
         The last of the states leads to itself if there are fewer. None if what may follow depends on which characters
         they are.
         """
-        reached: list[int] = []
-        while len(reached) < self.vocabulary.longest_plain:
-            successor = self._after_any(state)
+        states: list[int] = []
+        while len(states) < self.vocabulary.longest_unescaped:
+            successor = self._state_after_any(state)
             if successor == DEAD:
                 break
             if successor < DEAD:
                 return None
-            reached.append(successor)
+            states.append(successor)
             if successor == state:
-                return self.vocabulary.longest_plain, reached
+                return self.vocabulary.longest_unescaped, states
             state = successor
-        return len(reached), reached
+        return len(states), states
 
-    def _after_any(self, state: int) -> int:
-        """Return the state after one plain character, whichever it is, DEAD if there is none; less if it depends."""
-        from structured.index.mask_loops import UNEXPANDED, after_any
+    def _state_after_any(self, state: int) -> int:
+        """Return the state after one unescaped character, whichever it is; DEAD for none, less if it depends."""
+        from structured.index.mask_loops import UNEXPANDED, state_after_any
 
-        if state not in self._after_plain:
+        if state not in self._state_after_unescaped:
             if self.automaton.table[state, ROW_COMPLETE] == UNKNOWN:
                 self.automaton.expand(state)
-            while (successor := after_any(PLAIN_SEQUENCES, self.automaton.table, state)) <= UNEXPANDED:
+            while (successor := state_after_any(UNESCAPED_SEQUENCES, self.automaton.table, state)) <= UNEXPANDED:
                 self.automaton.expand(UNEXPANDED - successor)
-            self._after_plain[state] = successor
-        return self._after_plain[state]
+            self._state_after_unescaped[state] = successor
+        return self._state_after_unescaped[state]

@@ -170,7 +170,7 @@ class GuidedLogitsProcessor(Generic[T]):
         repetitive = [row for row, token_id in enumerate(likeliest) if self._repeats(row, states[row], token_id)]
         for row in repetitive:
             guide = cast("Guide", states[row].guide)
-            masks[row] = guide.way_out()
+            masks[row] = guide.shortest_completion_mask()
             if not allows(masks[row], likeliest[row]):
                 self._suppressed[states[row]] = likeliest[row]
         return bool(repetitive)

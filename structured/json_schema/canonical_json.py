@@ -52,7 +52,7 @@ def canonical_values(schemas: Subschemas, location: Location, pattern_of: Patter
     while True:
         assert form is not None
         if outer.canonical_compilation is None or outer.canonical_compilation.canonical_form is not form:
-            outer.canonical_compilation = outer.afresh()
+            outer.canonical_compilation = outer.uncompiled()
             outer.canonical_compilation.key_order, outer.canonical_compilation.canonical_form = "schema", form
             if location.whitespace.inside_brackets != EMPTY:
                 outer.canonical_compilation.whitespace = read_whitespace(DEFAULT_WHITESPACE)

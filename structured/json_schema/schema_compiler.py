@@ -118,7 +118,7 @@ def _error_with_remedy(error: UnsatisfiableError, compilation: Compilation) -> S
     problem, refusal = error.problem.removeprefix(UNSATISFIABLE), None
     for treatment in treatments:
         condition, remedy = _FREER_TREATMENTS[treatment]
-        freer = compilation.afresh()
+        freer = compilation.uncompiled()
         freer.optional_properties = treatment
         try:
             _root_pattern(freer)
@@ -146,7 +146,7 @@ def _root_pattern(compilation: Compilation) -> Pattern:
 @deep
 def part_to_pattern(part: Subschema, compilation: Compilation | None = None) -> Pattern:
     """Return the pattern of a part of a schema, as if it were the root. Raises `SchemaError` as `compiled` does."""
-    compilation = part.location.compilation.afresh() if compilation is None else compilation
+    compilation = part.location.compilation.uncompiled() if compilation is None else compilation
     return _pattern_at(part._replace(location=part.location._replace(compilation=compilation)))
 
 

@@ -268,7 +268,7 @@ class ScriptedBatch(DecodingBatch):
             for byte in {*before.next_bytes, *(b"" if before.in_string else WHITESPACE)}:
                 child, after = trie.child(node, byte), copy(before)
                 if child >= 0 and after.take(bytes([byte])):
-                    yield from trie.ending_at(child)
+                    yield from trie.tokens_at(child)
                     waiting.append((child, after))
 
 

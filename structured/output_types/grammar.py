@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from lark.indenter import Indenter
 
     from structured.automata.grammar.grammar_automaton import GrammarAutomaton
-    from structured.automata.grammar.lark_grammar import Tables
+    from structured.automata.grammar.lark_grammar import ParserTables
 
 T = TypeVar("T")
 
@@ -179,7 +179,7 @@ class Grammar(OutputType[T]):
         return f"Grammar({_excerpt(self.grammar)})"
 
     @cached_property
-    def _read(self) -> "tuple[Lark, Tables]":
+    def _read(self) -> "tuple[Lark, ParserTables]":
         from structured.automata.grammar.lark_grammar import read_grammar, refuse_additions
 
         try:

@@ -268,7 +268,7 @@ class _RefusalSearch:
         refusals: _Refusals = {}
         if self.work > MAX_WORK:
             return refusals
-        fresh_compilation = part.schema.location.compilation.afresh()
+        fresh_compilation = part.schema.location.compilation.uncompiled()
         try:
             part_to_pattern(part.schema, fresh_compilation)
         except SchemaError as error:

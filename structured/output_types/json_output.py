@@ -242,7 +242,7 @@ class JsonOutput(OutputType[T]):
 def _is_possible(part: Subschema) -> bool:
     """Tell whether a part of a schema has a value for some document."""
     with suppress(UnsatisfiableError):
-        part_to_pattern(part, replace(part.location.compilation.afresh(), statements=None))
+        part_to_pattern(part, replace(part.location.compilation.uncompiled(), statements=None))
         return True
     return False
 
@@ -297,7 +297,7 @@ def with_document(compilation: Compilation, document: str) -> Compilation:
     """Return the compilation of the same schema for a document, which has to state some of the values."""
     from structured.output_types.grounded_values import DocumentStatements  # with much that only this needs
 
-    return replace(compilation, statements=DocumentStatements.of(document))
+    return compilation.uncompiled(DocumentStatements.of(document))
 
 
 def rewriting_automaton(

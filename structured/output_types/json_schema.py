@@ -99,11 +99,11 @@ class JsonSchema:
             f"{self!r} is part of a type", remedy="Use it as the output type itself, or write the part as a type."
         )
 
-    def compilation(self, layout: JsonLayout = DEFAULT_LAYOUT) -> Compilation:
-        """Return the compilation."""
+    def compilation(self, layout: JsonLayout = DEFAULT_LAYOUT, *, changed: Schema | bool | None = None) -> Compilation:
+        """Return the compilation; of a changed schema, if there is one."""
         assert not isinstance(self.schema, str), "it is read when it is made"
         return Compilation(
-            self.schema,
+            self.schema if changed is None else changed,
             read_whitespace(layout.whitespace),
             Reading.SPECIFICATION,
             layout.optional_properties,
@@ -124,8 +124,7 @@ class JsonSchemaType(JsonOutput[Any]):
 
     def compilation(self) -> Compilation:
         """Return the compilation of the schema, which is read by the specification."""
-        compilation = self.source.compilation(self.layout)
-        return compilation if self.schema is self.source.schema else replace(compilation, root=self.schema)
+        return self.source.compilation(self.layout, changed=self.schema)
 
     def compilation_options(self) -> list[object]:
         """Return the options, with those of the `JsonSchema`."""

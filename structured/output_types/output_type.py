@@ -15,7 +15,7 @@ from pydantic_core import to_jsonable_python
 from typing_extensions import get_protocol_members
 
 from structured.automata import Automaton
-from structured.automata.byte_automaton import Recogniser, with_limits_left
+from structured.automata.byte_automaton import Recogniser, reset_if_exhausted
 from structured.errors import SchemaError, StructuredError, StructuredWarning
 from structured.errors.values import described, message
 from structured.json_schema.document.location import Subschema
@@ -306,7 +306,7 @@ def automaton_of(output_type: OutputType[Any], document: str | None) -> Automato
     if fingerprint is not None and not (isinstance(fingerprint, bytes) and fingerprint):
         remedy = "Return bytes that identify the language, or None if nothing shall be kept."
         raise _interface_error(output_type, "automaton.fingerprint", fingerprint, remedy)
-    return with_limits_left(automaton)
+    return reset_if_exhausted(automaton)
 
 
 def _call_member(output_type: OutputType[Any], member: str, run: Callable[[], T]) -> T:

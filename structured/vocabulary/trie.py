@@ -37,9 +37,9 @@ class Trie:
         return cls.from_items((token_id, token) for token_id, token in enumerate(tokens) if token)
 
     @classmethod
-    def from_items(cls, tokens: Iterable[tuple[int, bytes]]) -> "Trie":
+    def from_items(cls, items: Iterable[tuple[int, bytes]]) -> "Trie":
         """Lay out ids, each with the bytes that lead to it, at least one."""
-        ordered = sorted((token, token_id) for token_id, token in tokens)
+        ordered = sorted((token, token_id) for token_id, token in items)
         spelled = [token for token, _ in ordered]
         text = np.frombuffer(b"".join(spelled), dtype=np.uint8)
         lengths = np.array([*map(len, spelled)], dtype=np.int64)
@@ -67,29 +67,29 @@ class Trie:
             height,
         )
 
-    def between(self, shorter: int, longest: int) -> "Trie":
-        """Return the trie of the tokens that have more than `shorter` bytes, and at most `longest`."""
-        starts, end = [0], 1  # of each depth, and the end of the last
-        while starts[-1] < end:  # the children of a level are the next
-            starts.append(end)
+    def with_lengths(self, longer_than: int, max_bytes: int) -> "Trie":
+        """Return the trie of the tokens that have more than `longer_than` bytes, and at most `max_bytes`."""
+        level_starts, end = [0], 1  # of each depth, and the end of the last
+        while level_starts[-1] < end:  # the children of a level are the next
+            level_starts.append(end)
             end = int(self.first[end])
-        depth = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
-        kept = (np.diff(self.token_start) > 0) & (depth > shorter) & (depth <= longest)
-        tokens = np.repeat(kept, np.diff(self.token_start))
-        counts = np.where(kept, np.diff(self.token_start), 0)
+        depth = np.repeat(np.arange(len(level_starts) - 1), np.diff(level_starts))
+        is_kept = (np.diff(self.token_start) > 0) & (depth > longer_than) & (depth <= max_bytes)
+        is_kept_token = np.repeat(is_kept, np.diff(self.token_start))
+        counts = np.where(is_kept, np.diff(self.token_start), 0)
         nodes = np.arange(len(self.byte), dtype=np.int32)
         parents = np.concatenate([nodes[:1], np.repeat(nodes, np.diff(self.first))])
-        for start, end in reversed(list(pairwise(starts[1:]))):
-            kept[parents[start:end][kept[start:end]]] = True
-        kept[0] = True
-        place = np.cumsum(kept) - 1
-        children = np.bincount(place[parents[1:][kept[1:]]], minlength=int(kept.sum()))
+        for start, end in reversed(list(pairwise(level_starts[1:]))):
+            is_kept[parents[start:end][is_kept[start:end]]] = True
+        is_kept[0] = True
+        new_number = np.cumsum(is_kept) - 1
+        children = np.bincount(new_number[parents[1:][is_kept[1:]]], minlength=int(is_kept.sum()))
         return Trie(
-            self.byte[kept],
+            self.byte[is_kept],
             np.concatenate([[1], 1 + np.cumsum(children)]).astype(np.int32),
-            np.concatenate([[0], np.cumsum(counts[kept])]).astype(np.int32),
-            self.token_ids[tokens],
-            int(depth[kept].max()),
+            np.concatenate([[0], np.cumsum(counts[is_kept])]).astype(np.int32),
+            self.token_ids[is_kept_token],
+            int(depth[is_kept].max()),
         )
 
     def child(self, node: int, byte: int) -> int:
@@ -100,12 +100,12 @@ class Trie:
         place = first + int(self.byte[first:end].searchsorted(byte))
         return place if place < end and self.byte[place] == byte else -1
 
-    def ending_at(self, node: int) -> list[int]:
+    def tokens_at(self, node: int) -> list[int]:
         """Return the tokens that end at a node."""
         token_ids: list[int] = self.token_ids[self.token_start[node] : self.token_start[node + 1]].tolist()
         return token_ids
 
-    def path(self, text: bytes) -> list[int]:
+    def nodes_along(self, text: bytes) -> list[int]:
         """Return the nodes along a text, from the root on, as far as tokens go."""
         nodes = [0]
         for byte in text:
@@ -115,14 +115,17 @@ class Trie:
             nodes.append(node)
         return nodes
 
-    def beginnings(self, text: bytes) -> tuple[int, ...]:
+    def prefix_tokens(self, text: bytes) -> tuple[int, ...]:
         """Return the tokens that a text begins with, the shortest first."""
-        return tuple(token_id for node in self.path(text) for token_id in self.ending_at(node))
+        return tuple(token_id for node in self.nodes_along(text) for token_id in self.tokens_at(node))
 
-    def along(self, text: bytes) -> list[int]:
-        """Return the tokens that a text begins with, and those that begin with the whole text."""
-        token_ids = [*self.beginnings(text)]
-        *before, node = self.path(text)
+    def tokens_along(self, text: bytes) -> list[int]:
+        """Return the tokens that a text begins with, and those that begin with the whole text.
+
+        `ab` → `a`, `ab`, `abc`
+        """
+        token_ids = [*self.prefix_tokens(text)]
+        *before, node = self.nodes_along(text)
         if len(before) < len(text):
             return token_ids
         first, end = int(self.first[node]), int(self.first[node + 1])
@@ -132,7 +135,7 @@ class Trie:
         return token_ids
 
 
-PLAIN_SEQUENCES = np.array(
+UNESCAPED_SEQUENCES = np.array(
     [[*sequence, *[(-1, -1)] * (4 - len(sequence))] for sequence in byte_sequences(UNESCAPED_RANGES)], dtype=np.int32
 )
 """The characters that JSON strings contain unescaped, as ranges of bytes, shape (sequences, 4, 2), padded with -1."""
@@ -140,37 +143,40 @@ PLAIN_SEQUENCES = np.array(
 
 @dataclass(frozen=True, eq=False, slots=True)
 class StringTries:
-    """The tokens that may be in a JSON string or end one, except the plain ones."""
+    """The tokens that may be in a JSON string or end one, except those of unescaped characters alone."""
 
-    inside: Trie
+    without_quote: Trie
     """The tokens without a quote or control characters: half a character, or a backslash."""
-    quoted: Trie
+    with_quote: Trie
     """The tokens with a quote."""
-    ending: Trie
-    """The same without the plain characters before the first quote: `abc",` is at the place of `",`."""
-    longest: int
-    """The maximum of bytes before the first quote."""
+    from_quote: Trie
+    """The same without the unescaped characters before the first quote: `abc",` is at the place of `",`."""
+    max_bytes_before_quote: int
+    """The most bytes of a token before its first quote."""
 
     @classmethod
     def from_tokens(cls, tokens: Mapping[int, bytes]) -> "StringTries":
-        """Lay out tokens, none of them plain."""
-        inside = {token_id: token for token_id, token in tokens.items() if not re.search(rb'[\x00-\x1f"]', token)}
-        quoted = {token_id: token for token_id, token in tokens.items() if b'"' in token}
-        ending = {token_id: _ending(token) for token_id, token in quoted.items()}
-        longest = max((len(token.partition(b'"')[0]) for token in (inside | quoted).values()), default=0)
+        """Lay out tokens, none of them of unescaped characters alone."""
+        without_quote = {number: token for number, token in tokens.items() if not re.search(rb'[\x00-\x1f"]', token)}
+        with_quote = {number: token for number, token in tokens.items() if b'"' in token}
+        from_quote = {number: _from_quote(token) for number, token in with_quote.items()}
+        before_quote = [token.partition(b'"')[0] for token in (without_quote | with_quote).values()]
         return cls(
-            Trie.from_items(inside.items()), Trie.from_items(quoted.items()), Trie.from_items(ending.items()), longest
+            Trie.from_items(without_quote.items()),
+            Trie.from_items(with_quote.items()),
+            Trie.from_items(from_quote.items()),
+            max(map(len, before_quote), default=0),
         )
 
 
-def _ending(token: bytes) -> bytes:
-    """Return a token from its first quote on, if only plain characters come before; else all of it."""
+def _from_quote(token: bytes) -> bytes:
+    """Return a token from its first quote on, if only unescaped characters come before; else all of it."""
     before, quote, after = token.partition(b'"')
-    is_plain = not re.search(rb"[\x00-\x1f\\]", before) and before.decode(errors="ignore").encode() == before
-    return quote + after if is_plain else token
+    is_unescaped = not re.search(rb"[\x00-\x1f\\]", before) and before.decode(errors="ignore").encode() == before
+    return quote + after if is_unescaped else token
 
 
-def plain_lengths(tokens: Sequence[bytes | None]) -> NDArray[np.int32]:
+def unescaped_lengths(tokens: Sequence[bytes | None]) -> NDArray[np.int32]:
     """Return the characters of each token if a JSON string may contain all of them unescaped (RFC 8259 §7), else 0."""
     spelled = [token or b"" for token in tokens]
     text = np.frombuffer(b"".join(spelled), dtype=np.uint8)

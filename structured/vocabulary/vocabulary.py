@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from structured.errors import StructuredError, VocabularyError
 from structured.errors.values import described
-from structured.vocabulary.trie import StringTries, Trie, plain_lengths
+from structured.vocabulary.trie import StringTries, Trie, unescaped_lengths
 
 
 class Tokenizer(Protocol):
@@ -145,7 +145,7 @@ UTF8_BYTES = frozenset((*range(0xC0), *range(0xC2, 0xF5)))
 _NEXT_ITEM = re.compile(rb"[]}][ \t\n\r]*,")
 """The end of a JSON array or object, and the comma before the next item."""
 
-LENGTHS = (8, 16, 32)
+LENGTH_BOUNDS = (8, 16, 32)
 """Bounds of the lengths of tokens, in bytes, with tries of their own for counting: nearly none exceed 32."""
 
 
@@ -167,7 +167,7 @@ class Vocabulary:
     tokens: tuple[bytes | None, ...]
     end_token_ids: frozenset[int]
     encode: Callable[[str], Sequence[int]] | None = field(default=None, repr=False)
-    _plain_masks: dict[int, NDArray[np.uint32]] = field(default_factory=dict, init=False)
+    _unescaped_masks: dict[int, NDArray[np.uint32]] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
         kinds = {type(token) for token in self.tokens}
@@ -195,7 +195,7 @@ class Vocabulary:
     @cached_property
     def absent_bytes(self) -> frozenset[int]:
         """The bytes of UTF-8 that are in no token: no text with them can be written."""
-        others = UTF8_BYTES - self._bytes_alone
+        others = UTF8_BYTES - self._single_bytes
         return others.difference(b"".join(token for token in self.tokens if token)) if others else others
 
     @cached_property
@@ -204,17 +204,17 @@ class Vocabulary:
 
         If not, there are texts without a spelling, although each of their bytes is in a token.
         """
-        return UTF8_BYTES - self._bytes_alone == self.absent_bytes
+        return UTF8_BYTES - self._single_bytes == self.absent_bytes
 
     @cached_property
-    def present(self) -> NDArray[np.bool_]:
+    def is_byte_present(self) -> NDArray[np.bool_]:
         """Whether each byte of UTF-8 is in some token, shape (256,)."""
         flags = np.zeros(256, dtype=np.bool_)
         flags[list(UTF8_BYTES - self.absent_bytes)] = True
         return flags
 
     @cached_property
-    def _bytes_alone(self) -> frozenset[int]:
+    def _single_bytes(self) -> frozenset[int]:
         return frozenset(token[0] for token in self.tokens if token and len(token) == 1)
 
     @cached_property
@@ -232,22 +232,22 @@ class Vocabulary:
         return Trie.from_tokens(self.tokens)
 
     @cached_property
-    def special_trie(self) -> Trie:
-        """The tokens that are not plain, as a trie, laid out at first use."""
-        lengths = self.plain_lengths.tolist()
+    def trie_without_unescaped(self) -> Trie:
+        """The tokens that are not unescaped, as a trie, laid out at first use; see `unescaped_lengths`."""
+        lengths = self.unescaped_lengths.tolist()
         return Trie.from_tokens([None if length else token for token, length in zip(self.tokens, lengths, strict=True)])
 
     @cached_property
     def string_tries(self) -> StringTries:
-        """The tokens of `special_trie` that may be in a JSON string or end it, laid out at first use."""
-        special = self.special_trie.token_ids.tolist()
-        return StringTries.from_tokens({token_id: self.tokens[token_id] or b"" for token_id in special})
+        """The tokens of `trie_without_unescaped` that may be in a JSON string or end it, laid out at first use."""
+        token_ids = self.trie_without_unescaped.token_ids.tolist()
+        return StringTries.from_tokens({token_id: self.tokens[token_id] or b"" for token_id in token_ids})
 
     @cached_property
     def tries_by_length(self) -> tuple[tuple[int, Trie], ...]:
         """Tries of the tokens by their lengths, each after its longest in bytes, laid out at first use."""
-        longest = (*(length for length in LENGTHS if length < self.trie.height), self.trie.height)
-        return tuple((most, self.trie.between(shorter, most)) for shorter, most in pairwise((0, *longest)))
+        bounds = (0, *(bound for bound in LENGTH_BOUNDS if bound < self.trie.height), self.trie.height)
+        return tuple((longest, self.trie.with_lengths(shorter, longest)) for shorter, longest in pairwise(bounds))
 
     @cached_property
     def next_item_tokens(self) -> list[int]:
@@ -255,36 +255,36 @@ class Vocabulary:
         return [token_id for token_id, token in enumerate(self.tokens) if token and _NEXT_ITEM.search(token)]
 
     @cached_property
-    def quoted_next_item_tokens(self) -> list[int]:
+    def next_item_tokens_with_quote(self) -> list[int]:
         """The tokens of `next_item_tokens` with a quote: no other can end a string first."""
         return [token_id for token_id in self.next_item_tokens if b'"' in (self.tokens[token_id] or b"")]
 
     @cached_property
-    def plain_lengths(self) -> NDArray[np.int32]:
-        """The characters of each token that is *plain*, 0 for all others; shape (size,).
+    def unescaped_lengths(self) -> NDArray[np.int32]:
+        """The characters of each *unescaped* token, 0 for all others; shape (size,).
 
-        Plain tokens may come anywhere in a JSON string: whole characters, none of them special.
+        Unescaped tokens may come anywhere in a JSON string: whole characters, none of which needs an escape.
         """
-        return plain_lengths(self.tokens)
+        return unescaped_lengths(self.tokens)
 
     @cached_property
-    def longest_plain(self) -> int:
-        """The characters of the longest plain token."""
-        return int(self.plain_lengths.max())
+    def longest_unescaped(self) -> int:
+        """The characters of the longest unescaped token."""
+        return int(self.unescaped_lengths.max())
 
     @cached_property
-    def plain_counts(self) -> list[int]:
-        """The lengths of plain tokens in characters, in order."""
-        counts: list[int] = np.unique(self.plain_lengths[self.plain_lengths > 0]).tolist()
-        return counts
+    def distinct_unescaped_lengths(self) -> list[int]:
+        """The lengths of unescaped tokens in characters, in order, each once."""
+        lengths: list[int] = np.unique(self.unescaped_lengths[self.unescaped_lengths > 0]).tolist()
+        return lengths
 
-    def plain(self, characters: int) -> NDArray[np.uint32]:
-        """Return a mask of the plain tokens of at most that many characters, 32 tokens to a word."""
-        mask = self._plain_masks.get(characters)
+    def unescaped_mask(self, max_characters: int) -> NDArray[np.uint32]:
+        """Return a mask of the unescaped tokens of at most that many characters, 32 tokens to a word."""
+        mask = self._unescaped_masks.get(max_characters)
         if mask is None:
             bits = np.zeros(-(-self.size // 32) * 32, dtype=np.bool_)
-            bits[: self.size] = (self.plain_lengths > 0) & (self.plain_lengths <= characters)
-            mask = self._plain_masks[characters] = np.packbits(bits, bitorder="little").view(np.uint32)
+            bits[: self.size] = (self.unescaped_lengths > 0) & (self.unescaped_lengths <= max_characters)
+            mask = self._unescaped_masks[max_characters] = np.packbits(bits, bitorder="little").view(np.uint32)
         return mask
 
     @classmethod
@@ -319,14 +319,14 @@ class Vocabulary:
         if end_token_ids is None:
             end_token_ids = [] if tokenizer.eos_token_id is None else [tokenizer.eos_token_id]
         ends = frozenset(end_token_ids)
-        hidden = ends | set(tokenizer.all_special_ids) | {i for i, token in added.items() if token.special}
+        excluded_ids = ends | set(tokenizer.all_special_ids) | {i for i, token in added.items() if token.special}
         pieces: Mapping[str, int] = backend.get_vocab(with_added_tokens=True)
         tokens: list[bytes | None] = [None] * (max(*pieces.values(), *ends) + 1)
         # A token added to byte-level BPE is spelled as its text; one added to SentencePiece ("▁▁" in Gemma) as a piece.
-        plain = added if piece_to_bytes is byte_level_bytes else {}
+        spelled_as_text = added if piece_to_bytes is byte_level_bytes else {}
         for piece, token_id in pieces.items():
-            if token_id not in hidden:
-                tokens[token_id] = piece.encode() if token_id in plain else piece_to_bytes(piece)
+            if token_id not in excluded_ids:
+                tokens[token_id] = piece.encode() if token_id in spelled_as_text else piece_to_bytes(piece)
         return cls(tuple(tokens), ends, lambda text: list(backend.encode(text, add_special_tokens=False).ids))
 
 
@@ -361,8 +361,12 @@ def byte_level_bytes(piece: str) -> bytes:
         return piece.encode()
 
 
+_BYTE_PIECE = re.compile("<0x[0-9A-Fa-f+][0-9A-Fa-f]>")
+"""A piece that names a byte. The decoder of `tokenizers` reads `+` as a sign."""
+
+
 def _sentencepiece_bytes(piece: str) -> bytes:
-    r"""`▁the` → `b" the"`, `<0x0A>` → `b"\n"`."""
-    if len(piece) == 6 and piece.startswith("<0x") and piece.endswith(">"):
+    r"""`▁the` → `b" the"`, `<0x0A>` → `b"\n"`; `<0xZZ>` is its own text, as for the decoder of `tokenizers`."""
+    if _BYTE_PIECE.fullmatch(piece):
         return bytes([int(piece[3:5], 16)])
     return piece.replace("▁", " ").encode()

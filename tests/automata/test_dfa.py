@@ -16,15 +16,15 @@ from walks import nearest_end, read
 
 from structured.automata import DEAD, RegularAutomaton
 from structured.automata.dfa import (
-    Automaton,
+    CharacterAutomaton,
     Intersection,
     PatternLanguage,
     alphabet_of,
     character_counts,
-    explore,
     fewest_characters,
     most_characters,
     partition,
+    smallest_automaton,
 )
 from structured.automata.dfa.alphabet import refinement
 from structured.automata.dfa.minimisation import live_blocks
@@ -63,7 +63,7 @@ def finds(regex: str, text: str) -> bool:
     return re.search(regex.replace("$", r"\Z"), text, re.ASCII) is not None
 
 
-def accepts(automaton: Automaton, text: str) -> bool:
+def accepts(automaton: CharacterAutomaton, text: str) -> bool:
     state: int | None = 0
     for character in text:
         arcs = automaton.arcs[state] if state is not None else ()
@@ -121,7 +121,7 @@ def test_together_is_intersection_and_difference(included: list[str], excluded: 
         tuple(PatternLanguage(pattern(regex)) for regex in included),
         tuple(PatternLanguage(pattern(regex)) for regex in excluded),
     )
-    automaton = explore(beside)
+    automaton = smallest_automaton(beside)
     for text in texts:
         is_in = all(finds(regex, text) for regex in included) and not any(finds(regex, text) for regex in excluded)
         assert (automaton is not None and accepts(automaton, text)) == is_in, text
@@ -143,7 +143,7 @@ def test_a_partition_has_each_text_in_one_kind(regexes: list[str], texts: list[s
 )
 def test_automata_are_as_small_as_may_be(regex: str, states: int) -> None:
     """Numbers of states from the textbook."""
-    automaton = explore(PatternLanguage(pattern(regex)))
+    automaton = smallest_automaton(PatternLanguage(pattern(regex)))
     assert automaton is not None
     assert len(automaton.arcs) == states
 
@@ -154,7 +154,7 @@ def test_automata_are_as_small_as_may_be(regex: str, states: int) -> None:
 def test_no_two_states_are_alike(included: list[str], excluded: str) -> None:
     """Any two are told apart by some text, which is found by filling in a table of pairs."""
     inside = tuple(PatternLanguage(pattern(regex)) for regex in included)
-    automaton = explore(Intersection(inside, (PatternLanguage(pattern(excluded)),)))
+    automaton = smallest_automaton(Intersection(inside, (PatternLanguage(pattern(excluded)),)))
     if automaton is None:
         return
     cuts = {cut for row in automaton.arcs for low, high, _ in row for cut in (low, high + 1)}
@@ -198,7 +198,7 @@ def test_what_is_excluded_does_not_multiply() -> None:
     """A text in which an excluded word was found is given up at once, so five words cost their sum."""
     words = ("admin", "designer", "customer", "maker", "operator")
     languages = [PatternLanguage(pattern(word)) for word in words]
-    automaton = explore(Intersection((languages[0],), tuple(languages[1:])))
+    automaton = smallest_automaton(Intersection((languages[0],), tuple(languages[1:])))
     assert automaton is not None
     assert len(automaton.arcs) < 2 * sum(map(len, words))
 
@@ -207,7 +207,7 @@ def test_what_is_excluded_does_not_multiply() -> None:
 def test_what_grows_too_large_is_an_error() -> None:
     """The automaton has to know the last fifteen characters."""
     with pytest.raises(PatternError, match="more than 24,000 states"):
-        explore(PatternLanguage(pattern("^(a|b)*a(a|b){15}$")))
+        smallest_automaton(PatternLanguage(pattern("^(a|b)*a(a|b){15}$")))
 
 
 @pytest.mark.thorough
@@ -215,7 +215,7 @@ def test_what_grows_too_large_is_an_error() -> None:
 @given(st.sampled_from(REGEXES), st.none() | st.integers(0, 5), st.lists(TEXTS, min_size=1, max_size=10))
 def test_a_scan_reads_a_json_string(regex: str, most: int | None, texts: list[str]) -> None:
     """Escaped as `json.dumps` does; and its printed form says the same, but where words begin and end."""
-    automaton = explore(PatternLanguage(pattern(regex)))
+    automaton = smallest_automaton(PatternLanguage(pattern(regex)))
     assert automaton is not None
     fewest, longest = fewest_characters(automaton), most_characters(automaton)
     if most is not None and fewest > most:

@@ -14,8 +14,7 @@ from ways import matches
 
 from structured.automata import RegularAutomaton
 from structured.automata.character_graph import explore
-from structured.automata.dfa import PatternLanguage
-from structured.automata.dfa import explore as smallest_automaton
+from structured.automata.dfa import PatternLanguage, smallest_automaton
 from structured.automata.diagram import (
     Place,
     State,

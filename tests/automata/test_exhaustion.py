@@ -14,7 +14,7 @@ from pydantic import BaseModel
 
 from structured import Grammar, Json, Regex, Repeat, Text, template
 from structured.automata import AUTOMATON_ERRORS, Limits, RegularAutomaton, lazy
-from structured.automata.byte_automaton import Recogniser, accepts_text, with_limits_left
+from structured.automata.byte_automaton import Recogniser, accepts_text, reset_if_exhausted
 from structured.automata.combination import CombinedAutomaton
 from structured.automata.grammar.grammar_automaton import GrammarAutomaton
 from structured.automata.loops.machine import SECOND_ROWS
@@ -135,7 +135,7 @@ def test_an_automaton_after_reset_has_the_same_texts(kind: str) -> None:
     other = automaton.reset()
     assert other is not automaton
     assert not other.is_exhausted
-    assert with_limits_left(other) is other
+    assert reset_if_exhausted(other) is other
     assert other.fingerprint == automaton.fingerprint
     unused, text = make().automaton(), write(4, rng)
     for changed in (text, text[:-1], text + "]", text + "\n"):

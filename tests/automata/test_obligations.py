@@ -31,11 +31,11 @@ EXPRESSIONS = st.lists(st.sampled_from(PIECES), min_size=1, max_size=4).map("".j
 def holds(lexer, obligations, behind, text):
     """Tell whether a text meets obligations, read byte by byte."""
     for byte in text.encode():
-        obligations = lexer._all_after(obligations, behind, byte)
+        obligations = lexer._obligations_after(obligations, behind, byte)
         if obligations is None:
             return False
         behind = lexer._behind_row(behind)[byte]
-    return lexer.matcher.hold_at_end(obligations)
+    return lexer.matcher.are_met_at_end(obligations)
 
 
 @settings(deadline=None, suppress_health_check=list(HealthCheck), max_examples=60)
@@ -55,7 +55,7 @@ def test_simplest_obligations_are_met_by_the_same_texts(expressions):
             lexer = Lexer(terminals, [Context(tuple(range(len(terminals))), {})])
         except GrammarError:
             return
-        state, waiting = lexer.start(0, lexer.beginning), []
+        state, waiting = lexer.start(0, lexer.initial_lookaround), []
         for byte in b"abaab":
             waiting.append(state)
             state = lexer.arrivals[lexer.row(state)[byte]].state
@@ -73,8 +73,8 @@ def test_what_a_name_leaves_behind_does_not_depend_on_reserved_words():
     """`P and not (X and P)` is `P and not X`, which is `not X` where that implies P."""
     name = Terminal("NAME", "(?!(?:abc|abd)(?![a-z]))[a-z]+")
     lexer = Lexer([name], [Context((0,), {})])
-    state, rests = lexer.start(0, lexer.beginning), set()
+    state, lookarounds = lexer.start(0, lexer.initial_lookaround), set()
     for byte in b"ab":
         state, tokens = lexer.arrivals[lexer.row(state)[byte]]
-        rests |= {token.rest for token in tokens}
-    assert len(rests) == 1
+        lookarounds |= {token.lookaround for token in tokens}
+    assert len(lookarounds) == 1

@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.development, pytest.mark.filterwarnings("ignore")]
 
 
 @pytest.fixture(autouse=True)
-def _bytes_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def _single_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(guided, "VOCABULARIES", ("bytes",))
     monkeypatch.setattr(guided, "ANSWERS", 8)
 

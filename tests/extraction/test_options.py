@@ -137,7 +137,7 @@ def watched(
     """
     asked: list[tuple[int, ...]] = []
     monkeypatch.setenv("STRUCTURED_CACHE_DIR", str(folder))
-    monkeypatch.setattr(compilation, "WORTH_SAVING", 0)
+    monkeypatch.setattr(compilation, "MIN_NEW_MASKS", 0)
     width = len(TOKENS.tokens)
     habit, whim = random_logits(width, scale=2.0)([]), random_logits(width, seed=1)
     habit += [8.0 * (token == b"a") - 9.0 * (token is None or token[:1] in b'"n') for token in TOKENS.tokens]

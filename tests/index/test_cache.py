@@ -39,18 +39,20 @@ from structured.decoding.generate import drop_indexes
 from structured.decoding.prompt_tokens import prefixed_index
 from structured.errors import CacheWarning, StructuredError
 from structured.index.cache import (
+    DIGEST_BYTES,
     DiskCache,
+    _content_digest,
     _index_key,
-    decode,
+    arrays_to_bytes,
+    bytes_to_arrays,
     default_cache,
-    encode,
     load_index,
     save_index,
 )
 from structured.index.cache_folder import Clearing, cache_folder
-from structured.index.compilation import WORTH_SAVING, related_index
+from structured.index.compilation import MIN_NEW_MASKS, related_index
 from structured.index.index import Index
-from structured.index.trie_walks import Walks
+from structured.index.trie_walks import TrieWalks
 from structured.integrations.logits_processor import GuidedLogitsProcessor
 from structured.regex import Pattern, alternation, literal
 from structured.vocabulary import Vocabulary
@@ -80,7 +82,7 @@ def same(left: dict[str, NDArray[Any]], right: dict[str, NDArray[Any]]) -> bool:
 @given(arrays())
 def test_arrays_come_back_as_they_were(given_arrays: dict[str, NDArray[Any]]) -> None:
     """With their names, types and shapes."""
-    assert same(decode(encode(given_arrays)), given_arrays)
+    assert same(bytes_to_arrays("key", arrays_to_bytes("key", given_arrays)), given_arrays)
 
 
 _HEADER = b'{"a":{"dtype":"BF16","shape":[1],"data_offsets":[0,2]}}'
@@ -91,7 +93,7 @@ UNKNOWN_NUMBERS = len(_HEADER).to_bytes(8, "little") + _HEADER + bytes(2)
 @given(st.integers(0, 2**16), st.sampled_from(["changed", "cut", "empty"]), st.integers(1, 255))
 def test_damaged_files_are_not_read(place: int, damage: str, flip: int) -> None:
     """A byte that is another, or all from some byte on missing: every damage is noticed."""
-    data = bytearray(encode(ARRAYS))
+    data = bytearray(arrays_to_bytes("key", ARRAYS))
     place %= len(data)
     match damage:
         case "changed":
@@ -101,7 +103,41 @@ def test_damaged_files_are_not_read(place: int, damage: str, flip: int) -> None:
         case "empty":
             data.clear()
     with pytest.raises(ValueError, match=r"^The file was damaged: "):
-        decode(bytes(data))
+        bytes_to_arrays("key", bytes(data))
+
+
+def test_every_flipped_bit_is_noticed() -> None:
+    """Adler-32, the checksum of zlib, would miss some in a file as small as these."""
+    content = arrays_to_bytes("key", ARRAYS)
+    for bit in range(8 * len(content)):
+        flipped = bytearray(content)
+        flipped[bit // 8] ^= 1 << bit % 8
+        with pytest.raises(ValueError, match=r"^The file was damaged: "):
+            bytes_to_arrays("key", bytes(flipped))
+
+
+def test_a_file_of_another_key_is_not_read() -> None:
+    """Its content is right, but for something else."""
+    with pytest.raises(ValueError, match=r"^The file was damaged: it is not what was written for its name\."):
+        bytes_to_arrays("key", arrays_to_bytes("another", ARRAYS))
+
+
+def test_a_file_of_another_index_in_the_place_of_one_narrows_no_mask(tmp_path: Path, vocabulary: Vocabulary) -> None:
+    """Both files are whole, and the other pattern allows less: its masks are not taken, and the file is removed."""
+    disk = DiskCache(tmp_path)
+    narrow, wide = (RegularAutomaton(alternation(*map(literal, texts))) for texts in (("ab",), ("ab", "b", "cd")))
+    for automaton in (narrow, wide):
+        index = Index(automaton, vocabulary)
+        index.mask(automaton.start)
+        save_index(disk, index)
+    narrow_key = _index_key(Index(narrow, vocabulary))
+    loaded = Index(RegularAutomaton(wide.pattern), vocabulary)
+    disk.path(str(_index_key(loaded))).write_bytes(disk.path(str(narrow_key)).read_bytes())
+    with pytest.warns(CacheWarning, match="was damaged"):
+        load_index(disk, loaded)
+    assert loaded.states_known == 0
+    assert np.array_equal(loaded.mask(loaded.automaton.start), Index(wide, vocabulary).mask(wide.start))
+    assert [path.stem for path in disk.files()] == [narrow_key]
 
 
 def walked(vocabulary: Vocabulary, pattern: Pattern, rng: random.Random) -> tuple[Index, list[int]]:
@@ -142,7 +178,7 @@ def test_a_loaded_index_knows_what_was_saved(
         patch.setattr(loaded._walks, "mask", None)
         for state in states:
             assert np.array_equal(loaded.mask(twins[state]), index.mask(state))
-            assert loaded._farthest[twins[state]] == index._farthest[state]
+            assert loaded._sufficient_tokens[twins[state]] == index._sufficient_tokens[state]
 
 
 def forge(arrays: dict[str, NDArray[Any]], rng: random.Random) -> None:
@@ -189,7 +225,7 @@ def test_wrong_numbers_do_no_harm(
     for state in paired(loaded.automaton, loaded.automaton):
         mask = loaded.mask(state)
         assert mask.shape == reference.mask(state).shape
-        assert loaded._walks.targets(state) == reference._walks.targets(state)
+        assert loaded._walks.successors(state) == reference._walks.successors(state)
     assert max(states) >= 0
 
 
@@ -225,7 +261,7 @@ def test_nothing_is_kept_of_an_automaton_without_fingerprint(tmp_path: Path, voc
 
 def test_the_files_unread_for_longest_go_first(tmp_path: Path) -> None:
     """Reading is what keeps a file young; the folder never holds more than it may."""
-    size = len(encode(ARRAYS))
+    size = len(arrays_to_bytes("a", ARRAYS))
     disk = DiskCache(tmp_path, max_bytes=3 * size)
     for age, key in enumerate("abc"):
         disk.save(key, ARRAYS)
@@ -279,17 +315,21 @@ def test_a_folder_may_be_there_to_read_alone(tmp_path: Path, monkeypatch: pytest
 
 @pytest.mark.filterwarnings("ignore::structured.errors.CacheWarning")
 @pytest.mark.parametrize(
-    "content",
-    [b"", b"junk", encode(ARRAYS)[:-1], zlib.compress(bytes(1 << 29), 1), zlib.compress(UNKNOWN_NUMBERS)],
+    "packed",
+    [
+        *(b"", b"junk", arrays_to_bytes("", ARRAYS)[DIGEST_BYTES:-1]),
+        *(zlib.compress(bytes(1 << 29), 1), zlib.compress(UNKNOWN_NUMBERS)),
+    ],
     ids=["empty", "junk", "cut", "huge", "of unknown numbers"],
 )
-def test_a_damaged_file_is_replaced(tmp_path: Path, vocabulary: Vocabulary, content: bytes) -> None:
+@pytest.mark.parametrize("has_digest", [True, False])
+def test_a_damaged_file_is_replaced(tmp_path: Path, vocabulary: Vocabulary, packed: bytes, has_digest: bool) -> None:
     """It counts as missing when it is read, but for a warning, and is written anew when there is something to save."""
     disk = DiskCache(tmp_path)
     index, states = walked(vocabulary, PERSON, random.Random(0))
     save_index(disk, index)
     (file,) = disk.files()
-    file.write_bytes(content)
+    file.write_bytes(_content_digest(file.stem, packed) + packed if has_digest else packed)
     loaded = Index(RegularAutomaton(PERSON), vocabulary)
     load_index(disk, loaded)
     assert loaded.states_known == 0
@@ -300,7 +340,7 @@ def test_a_damaged_file_is_replaced(tmp_path: Path, vocabulary: Vocabulary, cont
 
 @pytest.mark.parametrize(
     ("name", "forged"),
-    [("bytes", lambda read: np.full(read.shape, 2**64 - 1, dtype=np.uint64)), ("rows", np.zeros_like)],
+    [("bytes", lambda read: np.full(read.shape, 2**64 - 1, dtype=np.uint64)), ("masks", np.zeros_like)],
 )
 def test_a_forged_file_is_removed(
     tmp_path: Path, vocabulary: Vocabulary, name: str, forged: Callable[[NDArray[Any]], NDArray[Any]]
@@ -309,8 +349,8 @@ def test_a_forged_file_is_removed(
     disk = DiskCache(tmp_path)
     save_index(disk, walked(vocabulary, PERSON, random.Random(0))[0])
     (file,) = disk.files()
-    arrays = decode(file.read_bytes())
-    file.write_bytes(encode({**arrays, name: forged(arrays[name])}))
+    arrays = bytes_to_arrays(file.stem, file.read_bytes())
+    file.write_bytes(arrays_to_bytes(file.stem, {**arrays, name: forged(arrays[name])}))
     loaded = Index(RegularAutomaton(PERSON), vocabulary)
     with pytest.warns(CacheWarning, match="was damaged"):
         load_index(disk, loaded)
@@ -399,10 +439,10 @@ def test_what_healed_prompts_have_taught_is_kept(tmp_path: Path, monkeypatch: py
                 extractor.batch(["On 2024-12-03.", "On 2023-11-04."])
             case "stream":
                 extractor.stream("On 2024-12-03.").result()
-        assert item.start.healed.required_prefix == b"\n"
-        assert item.start.guide.index is prefixed_index(item.index, b"\n")
-        assert item.start.guide.index.states_known >= WORTH_SAVING
-        return item.index, item.start.healed.required_prefix
+        assert item.next_start.healed.required_prefix == b"\n"
+        assert item.next_start.guide.index is prefixed_index(item.index, b"\n")
+        assert item.next_start.guide.index.states_known >= MIN_NEW_MASKS
+        return item.index, item.next_start.healed.required_prefix
 
     learned(cache=False)
     assert disk.files() == []
@@ -410,7 +450,7 @@ def test_what_healed_prompts_have_taught_is_kept(tmp_path: Path, monkeypatch: py
     known = prefixed_index(index, begun).states_known
     healed = index.automaton.with_prefix(begun.decode())
     with monkeypatch.context() as patch:
-        patch.setattr(Walks, "mask", None)
+        patch.setattr(TrieWalks, "mask", None)
         assert related_index(index, healed).states_known == known
     disk.clear()
     assert related_index(index, healed).states_known == 0
@@ -503,7 +543,7 @@ def test_the_command_line_tells_and_clears(tmp_path: Path, monkeypatch: pytest.M
     DiskCache(tmp_path).save("a", ARRAYS)
     info = CliRunner().invoke(app, ["cache", "info"])
     told = dict(line.split(maxsplit=1) for line in info.output.splitlines())
-    size = len(encode(ARRAYS))
+    size = len(arrays_to_bytes("a", ARRAYS))
     assert {name: text.strip() for name, text in told.items()} == {
         "folder": str(tmp_path),
         "files": "1",
@@ -613,7 +653,7 @@ def changed(content: bytes, rng: random.Random) -> bytes:
 DAMAGES: dict[str, Callable[[bytes, random.Random], bytes]] = {
     "cut": lambda content, rng: content[: rng.randrange(len(content))],
     "changed": changed,
-    "swapped": lambda _content, _rng: encode(ARRAYS),
+    "swapped": lambda _content, _rng: arrays_to_bytes("another", ARRAYS),
     "junk": lambda _content, rng: rng.randbytes(rng.randrange(100)),
 }
 
@@ -649,15 +689,15 @@ def test_whatever_is_in_its_place_answers_are_as_without_a_cache(
 
 def forge_masks(file: Path, content: bytes, rng: random.Random) -> None:
     """Write a file in which every number is one that could be, and the masks are any."""
-    arrays = decode(content)
+    arrays = bytes_to_arrays(file.stem, content)
     size = COPYING.vocabulary.size
-    bits = np.frombuffer(rng.randbytes(len(arrays["rows"]) * size), dtype=np.uint8).reshape(-1, size)
-    rows = np.zeros((len(bits), arrays["rows"].shape[1] * 32), dtype=np.bool_)
+    bits = np.frombuffer(rng.randbytes(len(arrays["masks"]) * size), dtype=np.uint8).reshape(-1, size)
+    rows = np.zeros((len(bits), arrays["masks"].shape[1] * 32), dtype=np.bool_)
     rows[:, :size] = bits < rng.choice([1, 40, 200, 256])
     rows[:, rng.randrange(size)] = True
-    arrays["rows"] = np.packbits(rows, axis=1, bitorder="little").view(np.int32)
-    arrays["farthest"][:] = rng.choice([0, 1000])
-    file.write_bytes(encode(arrays))
+    arrays["masks"] = np.packbits(rows, axis=1, bitorder="little").view(np.int32)
+    arrays["sufficient_tokens"][:] = rng.choice([0, 1000])
+    file.write_bytes(arrays_to_bytes(file.stem, arrays))
 
 
 @pytest.mark.thorough
@@ -690,9 +730,9 @@ def test_forged_masks_end_in_valid_answers_or_an_error(
 def test_a_forged_mask_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, entry: Path) -> None:
     """It names the way out, after which the answer is the one without a cache."""
     monkeypatch.setenv("STRUCTURED_CACHE_DIR", str(tmp_path))
-    arrays = decode(entry.read_bytes())
-    arrays["rows"][:] = Index(RegularAutomaton(literal("@@")), COPYING.vocabulary).mask(0)
-    (tmp_path / entry.name).write_bytes(encode(arrays))
+    arrays = bytes_to_arrays(entry.stem, entry.read_bytes())
+    arrays["masks"][:] = Index(RegularAutomaton(literal("@@")), COPYING.vocabulary).mask(0)
+    (tmp_path / entry.name).write_bytes(arrays_to_bytes(entry.stem, arrays))
     with pytest.raises(StructuredError, match=r"a mask that cannot be right.* empty it with `structured cache clear`"):
         answer()
     assert CliRunner().invoke(app, ["cache", "clear"]).output == "1 file removed.\n"
@@ -706,9 +746,9 @@ def test_a_loop_of_transformers_is_told_of_a_forged_mask(
     import torch
 
     monkeypatch.setenv("STRUCTURED_CACHE_DIR", str(tmp_path))
-    arrays = decode(entry.read_bytes())
-    arrays["rows"][:] = Index(RegularAutomaton(literal("@@")), COPYING.vocabulary).mask(0)
-    (tmp_path / entry.name).write_bytes(encode(arrays))
+    arrays = bytes_to_arrays(entry.stem, entry.read_bytes())
+    arrays["masks"][:] = Index(RegularAutomaton(literal("@@")), COPYING.vocabulary).mask(0)
+    (tmp_path / entry.name).write_bytes(arrays_to_bytes(entry.stem, arrays))
     drop_indexes()
     processor = GuidedLogitsProcessor(Stay, COPYING, max_tokens=100)
     scores = torch.zeros((1, COPYING.vocabulary.size))

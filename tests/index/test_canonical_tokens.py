@@ -105,7 +105,7 @@ def test_what_is_left_out_are_spellings_of_what_is_known(vocabulary: Vocabulary,
         )
         run = index.forced_bytes(state)
         known = {token_id for token_id in full if run.startswith(vocabulary.tokens[token_id] or b"-")}
-        assert full - canonical == known - set(index.forced.likely(state)[:1])
+        assert full - canonical == known - set(index.forced.run_tokens(state)[:1])
 
 
 def _reached(index: Index) -> Iterator[int]:

@@ -138,7 +138,7 @@ def test_advance_takes_exactly_what_the_mask_allows(
     index = Index(RegularAutomaton(pattern), vocabulary)
     guide = Guide(index, max_tokens=index.shortest_completion(index.automaton.start) + 2)
     while not guide.finished:
-        legal = np.flatnonzero(unpack(index.mask_within(guide.state, guide.tokens_left), vocabulary.size)).tolist()
+        legal = np.flatnonzero(unpack(index.mask_for_budget(guide.state, guide.tokens_left), vocabulary.size)).tolist()
         for token_id in (*rng.sample(range(vocabulary.size), 40), BOS, END, END_OF_TURN, HIDDEN, vocabulary.size, -1):
             trial = guide.copy()
             if token_id in legal:

@@ -28,7 +28,7 @@ def test_masks_equal_brute_force(vocabulary: Vocabulary, pattern: Pattern, rng: 
     index = Index(RegularAutomaton(pattern), vocabulary)
     for state in states_on_walks(index, rng):
         successors = brute_successors(index, state)
-        assert index._walks.targets(state) == sorted(set(successors.tolist()) - {DEAD})
+        assert index._walks.successors(state) == sorted(set(successors.tolist()) - {DEAD})
         mask = unpack(index.mask(state), vocabulary.size)
         assert (mask == brute_mask(index, state, successors != DEAD)).all()
 
@@ -92,8 +92,8 @@ def answers(index: Index) -> list[object]:
     """Return what an index tells about its start, each answer by loops of its own."""
     start = index.automaton.start
     fewest = index.shortest_completion(start)
-    masks = [index.mask(start), index.mask_within(start, fewest)]
-    return [index._walks.targets(start), fewest, forced_run(index, start), *(mask.tolist() for mask in masks)]
+    masks = [index.mask(start), index.mask_for_budget(start, fewest)]
+    return [index._walks.successors(start), fewest, forced_run(index, start), *(mask.tolist() for mask in masks)]
 
 
 @pytest.mark.thorough
@@ -128,7 +128,7 @@ def test_mask_within_a_budget(vocabulary: Vocabulary, pattern: Pattern, rng: ran
             successor != DEAD and 1 + index.shortest_completion(successor) <= max_tokens
             for successor in map(int, brute_successors(index, state))
         ]
-        mask = unpack(index.mask_within(state, max_tokens), vocabulary.size)
+        mask = unpack(index.mask_for_budget(state, max_tokens), vocabulary.size)
         assert (mask == brute_mask(index, state, np.array(fits))).all()
         assert mask.any() or index.shortest_completion(state) > max_tokens
 
@@ -155,10 +155,10 @@ def test_reduced_masks_take_no_rows(
     for state in states_on_walks(index, rng, walks=1, tokens=3):
         mask = index.mask(state)
         rows = len(index.table)
-        reduced = index.mask_within(state, max_tokens)
+        reduced = index.mask_for_budget(state, max_tokens)
         assert len(index.table) == rows
         assert (reduced is mask) == np.array_equal(reduced, mask)
-        assert index.mask_within(state, max_tokens) is reduced
+        assert index.mask_for_budget(state, max_tokens) is reduced
 
 
 @pytest.mark.thorough
@@ -169,10 +169,10 @@ def test_masks_are_right_when_the_table_is_full(vocabulary: Vocabulary, pattern:
     table = MaskTable(vocabulary.size, max_bytes=2 * 4 * -(-vocabulary.size // 32))
     scarce = Index(ample.automaton, vocabulary, table=table)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(index_module, "MAX_TRANSIENT", 2)
+        patch.setattr(index_module, "MAX_TRANSIENT_MASKS", 2)
         for state in states_on_walks(ample, rng) * 2:
             assert np.array_equal(scarce.mask(state), ample.mask(state))
-            assert np.array_equal(scarce.mask_within(state, 3), ample.mask_within(state, 3))
+            assert np.array_equal(scarce.mask_for_budget(state, 3), ample.mask_for_budget(state, 3))
             row = table.row_of(scarce.mask(state))
             assert row == NO_ROW or scarce.mask(state) is table[row]
     assert len(table) <= 2

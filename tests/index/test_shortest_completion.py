@@ -23,7 +23,7 @@ from structured.regex import AutomatonPattern, Pattern, Reference, alternation, 
 from structured.vocabulary import Vocabulary
 from structured.vocabulary.trie import Trie
 
-UNLIMITED = SearchLimits(states=sys.maxsize, rows=sys.maxsize, seconds=math.inf)
+UNLIMITED = SearchLimits(states=sys.maxsize, table_rows=sys.maxsize, seconds=math.inf)
 
 
 def fewest_tokens(tokens: Collection[bytes | None], data: bytes) -> int:
@@ -65,7 +65,7 @@ def brute_shortest_completion(index: Index, state: int) -> int:
     """Return the fewest tokens that complete a text, by trying all tokens, then all pairs, and so on."""
     level, seen, tokens = {state}, {state}, 0
     while not any(index.automaton.accepts(reached) for reached in level):
-        level = {target for reached in level for target in index._walks.targets(reached)} - seen
+        level = {target for reached in level for target in index._walks.successors(reached)} - seen
         seen |= level
         tokens += 1
     return tokens
@@ -151,7 +151,7 @@ def test_patterns_without_end_are_searched_within_limits(vocabulary: Vocabulary)
     index._completions = Completions(index._walks, limits=limits)
     shortest = index.shortest_completion(index.automaton.start)
     assert 1 < shortest <= len("<node></node>")
-    assert len(index._completions._targets) <= limits.states
+    assert len(index._completions._successors) <= limits.states
     write(Guide(index, max_tokens=shortest), random.Random(0), limit=shortest + 1)
 
 
@@ -167,6 +167,6 @@ def test_shortest_completion_is_kept(vocabulary: Vocabulary, pattern: Pattern, r
         state = start
         for left in reversed(range(index.shortest_completion(start))):
             assert not index.automaton.accepts(state)
-            successors = index._walks.targets(state)
+            successors = index._walks.successors(state)
             state = next(successor for successor in successors if index.shortest_completion(successor) == left)
         assert index.automaton.accepts(state)

@@ -53,7 +53,7 @@ def test_masks_and_budgets_equal_brute_force(vocabulary: Vocabulary, pattern: Pa
         assert [index.fits(here, tokens) for tokens in range(fewest + 2)] == [False] * fewest + [True] * 2
         assert index.shortest_completion(here) == fewest
         for budget in rng.sample([FAR, fewest, fewest + 1, fewest + 2, fewest + 4], 5):
-            assert bits(index.mask_within(here, budget)) == brute.allowed(state, budget)
+            assert bits(index.mask_for_budget(here, budget)) == brute.allowed(state, budget)
         choices = brute.allowed(state, FAR)
         assert bits(index.mask(here)) == choices
         run = b"".join(vocabulary.tokens[token_id] or b"" for token_id in index.forced_tokens(here))
@@ -168,7 +168,7 @@ def test_types_on_a_real_vocabulary_that_lacks_bytes(output_type: Any) -> None:
 def test_what_cannot_be_spelled_is_left_out() -> None:
     """Of listed words, those are left that the vocabulary can spell; where one is left, it is forced."""
     index = compile_type(resolve_type(Literal["\U00040000", "b"]), real_vocabulary("smollm2"))
-    assert index.forced_tokens(index.automaton.start) == index.forced.fewest(b'"b"')
+    assert index.forced_tokens(index.automaton.start) == index.forced.shortest_spelling(b'"b"')
 
 
 REFUSED: dict[str, tuple[Any, str]] = {

@@ -66,7 +66,7 @@ def test_masks_in_names_equal_brute_force(vocabulary: Vocabulary, schema: Any, r
         mask = unpack(index.mask(state), vocabulary.size)
         assert (mask == brute_mask(index, state, successors != DEAD)).all()
         distances = index.automaton.distances[successors[successors != DEAD]]
-        assert index._farthest[state] >= distances.max(initial=0)
+        assert index._sufficient_tokens[state] >= distances.max(initial=0)
 
 
 CLOSED: dict[str, Any] = {
@@ -93,7 +93,7 @@ def test_the_broad_part_of_a_name_is_the_same_wherever_it_stands(vocabulary: Voc
             unpack(index.mask(state), vocabulary.size),
             brute_mask(index, state, brute_successors(index, state) != DEAD),
         )
-    assert len(index._walks._broad) == 2
+    assert len(index._walks._broad_masks) == 2
 
 
 @pytest.mark.parametrize("text", ["", "{", '{"total"', '{"total":', '{"total":nu', "{ "])
@@ -122,13 +122,13 @@ def test_names_unlike_others_are_any_strings_up_to_the_quote(vocabulary: Vocabul
     states = [read(automaton, text.encode()) for text in texts]
     runs = [automaton.string_run(state, longest=8, other_bytes=8) for state in states]
     assert len(set(states)) == len(texts)
-    assert all(isinstance(run, StringRun) and run.quoted and not run.steady for run in runs)
-    assert len({run.inside for run in runs if isinstance(run, StringRun)} - {DEAD}) == 2  # outside, and inside
+    assert all(isinstance(run, StringRun) and run.ends_with_quote and not run.is_unchanged for run in runs)
+    assert len({run.state_in_string for run in runs if isinstance(run, StringRun)} - {DEAD}) == 2  # outside, and inside
     index = Index(automaton, vocabulary)
     for state in states:
         allowed = brute_successors(index, state) != DEAD
         assert (unpack(index.mask(state), vocabulary.size) == brute_mask(index, state, allowed)).all()
-    assert len(index._walks._inside) == 2
+    assert len(index._walks._masks_without_quote) == 2
 
 
 def test_names_with_escapes_are_walked_as_they_are() -> None:
@@ -136,7 +136,7 @@ def test_names_with_escapes_are_walked_as_they_are() -> None:
     automaton = RegularAutomaton(pattern_of({**OPEN, "properties": {"\\": {"type": "null"}}}))
     run = automaton.string_run(read(automaton, b'{"'), longest=8, other_bytes=8)
     assert isinstance(run, StringRun)
-    assert run.inside == DEAD
+    assert run.state_in_string == DEAD
 
 
 def test_counts_that_a_token_cannot_exhaust_do_not_matter(vocabulary: Vocabulary) -> None:

@@ -17,7 +17,7 @@ from walks import accepted
 
 from structured import JsonSchema
 from structured.automata import RegularAutomaton
-from structured.automata.dfa import Intersection, PatternLanguage, explore
+from structured.automata.dfa import Intersection, PatternLanguage, smallest_automaton
 from structured.errors import SchemaError, UnsatisfiableError
 from structured.json_schema.document.equality import with_shared_objects
 from structured.json_schema.document.location import Reading
@@ -118,7 +118,7 @@ def test_equal_objects_are_shared_and_others_are_not(value: Any) -> None:
 @pytest.mark.parametrize("name", sorted(COVERED_FORMATS.keys() - {"idn-email"}))
 def test_no_text_of_a_format_is_written_where_it_is_denied(name: str) -> None:
     beyond = Intersection([PatternLanguage(SPECIFIED_FORMATS[name])], [PatternLanguage(COVERED_FORMATS[name])])
-    assert explore(beyond) is None
+    assert smallest_automaton(beyond) is None
 
 
 @pytest.mark.parametrize(

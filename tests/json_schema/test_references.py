@@ -13,7 +13,9 @@ from walks import read
 
 from structured.automata import DEAD, RegularAutomaton
 from structured.errors import SchemaError
+from structured.json_schema.document import location
 from structured.json_schema.document.drafts import SchemaDraft
+from structured.json_schema.document.library import Library
 from structured.json_schema.document.location import Reading
 from structured.json_schema.schema_compiler import schema_to_pattern
 
@@ -305,6 +307,24 @@ def test_vocabularies_that_are_left_out_are_never_enforced() -> None:
             compiled(schema, documents={uri: metaschema(**vocabularies)})
         assert caught.value.keyword == "$schema"
     assert accepted({**schema, "items": {}}, [2], documents={uri: metaschema(**known)}) == [[2]]
+
+
+def test_a_schema_has_one_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is compiled once more by itself, here items that must differ, does not make another, which takes long."""
+    roots: list[Any] = []
+
+    def counted(root: Any, *options: Any) -> Library:
+        roots.append(root)
+        return Library(root, *options)
+
+    monkeypatch.setattr(location, "Library", counted)
+    schema = {
+        "type": "array",
+        "items": {"properties": {"a": {"type": "integer"}}, "type": "object"},
+        "uniqueItems": True,
+    }
+    compiled(schema)
+    assert roots.count(schema) == 1
 
 
 def test_listed_values_are_checked_where_they_stand() -> None:

@@ -24,7 +24,7 @@ from structured.automata import DEAD, RegularAutomaton
 from structured.errors import PatternError, SchemaError
 from structured.index.index import Index
 from structured.index.masks import unpack
-from structured.index.trie_walks import Walks
+from structured.index.trie_walks import TrieWalks
 from structured.json_schema import schema_compiler as keywords
 from structured.json_schema.document.location import Compilation, KeyOrder, Reading
 from structured.json_schema.schema_compiler import schema_to_pattern
@@ -400,8 +400,8 @@ def test_masks_of_real_vocabularies_equal_brute_force(
     rng = random.Random(seed)
     state = index.automaton.start
     for _ in range(10):
-        mask, farthest = Walks(index.automaton, real).mask(state)
-        targets = index._walks.targets(state)
+        mask, farthest = TrieWalks(index.automaton, real).mask(state)
+        targets = index._walks.successors(state)
         wanted = np.zeros(len(index.automaton.table), dtype=np.bool_)
         wanted[targets] = True
         legal = np.flatnonzero(unpack(index._walks.mask_to(state, wanted).view(np.int32), real.size))

@@ -226,7 +226,7 @@ def test_masks_equal_brute_force(vocabulary: Vocabulary, schema: Any, rng: rando
         successors = brute_successors(index, state)
         assert (mask == brute_mask(index, state, successors != DEAD)).all()
         distances = index.automaton.distances[successors[successors != DEAD]]
-        assert index._farthest[state] >= distances.max(initial=0)
+        assert index._sufficient_tokens[state] >= distances.max(initial=0)
 
 
 @settings(max_examples=examples(100))
@@ -329,7 +329,7 @@ def test_masks_in_items_within_items_equal_brute_force(bracketing: Vocabulary, s
         successors = brute_successors(index, state)
         assert (mask == brute_mask(index, state, successors != DEAD)).all()
         distances = index.automaton.distances[successors[successors != DEAD]]
-        assert index._farthest[state] >= distances.max(initial=0)
+        assert index._sufficient_tokens[state] >= distances.max(initial=0)
 
 
 @pytest.mark.parametrize("schema", INNER[:2])

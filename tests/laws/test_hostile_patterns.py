@@ -11,7 +11,7 @@ import pytest
 from pydantic import Field, create_model
 
 from structured import JsonSchema
-from structured.automata.dfa import Intersection, Language, PatternLanguage, explore
+from structured.automata.dfa import Intersection, Language, PatternLanguage, smallest_automaton
 from structured.automata.dfa.language import MAX_WORK
 from structured.errors import PatternError, SchemaError, StructuredError
 from structured.json_schema.schema_compiler import compiled
@@ -72,7 +72,7 @@ def test_large_states_are_counted(name: str, steps: Counted) -> None:
     """There may be few states, each as large as the pattern: what is counted is what they consist of."""
     large: Language = LARGE[name]()
     with pytest.raises(PatternError, match=f"more than {MAX_WORK:,} steps"):
-        explore(large)
+        smallest_automaton(large)
     assert -0.1 * MAX_WORK < steps.least < 0
 
 
@@ -82,7 +82,7 @@ def test_no_memory_is_used_up() -> None:
     tracemalloc.start()
     try:
         with pytest.raises(PatternError):
-            explore(language("^(a?){100000}$"))
+            smallest_automaton(language("^(a?){100000}$"))
         assert tracemalloc.get_traced_memory()[1] < 300_000_000
     finally:
         tracemalloc.stop()

@@ -150,6 +150,22 @@ def test_entries_that_cannot_be_read_are_made_anew(file: Path, tmp_path: Path, d
     assert [path.name for path in cache(tmp_path).folder.iterdir()] == [entry.name]
 
 
+def test_an_entry_of_another_model_in_the_place_of_one_is_replaced(
+    file: Path, tmp_path: Path, dequantised_files: list[Path]
+) -> None:
+    """It can be loaded, and its weights are other ones."""
+    first, disk = load(file), cache(tmp_path)
+    [entry] = disk.files()
+    model, tokenizer = load(file)
+    with torch.no_grad():
+        model.lm_head.weight.add_(1)
+    disk.save("another", model, tokenizer)
+    shutil.rmtree(entry)
+    shutil.copytree(disk.path("another"), entry)
+    assert is_same(load(file), first)
+    assert len(dequantised_files) == 2
+
+
 def test_weights_that_are_changed_in_memory_stay_as_they_are_on_disk(
     file: Path, tmp_path: Path, dequantised_files: list[Path]
 ) -> None:
@@ -231,7 +247,7 @@ def test_the_models_unread_for_longest_go_first(file: Path, tmp_path: Path) -> N
         disk.save(key, *first)
         os.utime(disk.path(key), (age, age))
     assert [path.stem for path in disk.files()][:1] == ["b"]
-    disk.note_reading(disk.path("b"))
+    disk.mark_as_read(disk.path("b"))
     disk.save("c", *first)
     assert {path.stem for path in disk.files()} == {"b", "c"}
     assert disk.size() <= disk.max_bytes

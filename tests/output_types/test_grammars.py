@@ -198,7 +198,7 @@ def test_masks_equal_brute_force(name, token_walks, monkeypatch):
         written = [int(one) for one in np.flatnonzero(allowed) if vocabulary.tokens[one]]
         reached = [index.step(state, one) for one in written]
         within = [int(index.automaton.distances[one]) for one in reached]
-        assert index._farthest[state] >= max(within, default=0)
+        assert index._sufficient_tokens[state] >= max(within, default=0)
         tokens = [token_id for token_id in np.flatnonzero(allowed) if vocabulary.tokens[token_id]]
         if not tokens:
             break

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from structured.automata.byte_automaton import DEAD, ROW_COMPLETE, UNKNOWN
 from structured.automata.grammar.grammar_automaton import LIMITS, MAX_SEARCHED, EmptyGrammarError, SearchedTooFarError
-from structured.automata.grammar.lark_grammar import Tables
+from structured.automata.grammar.lark_grammar import ParserTables
 from structured.automata.grammar.lexer import IGNORED, Indentation, Lexer
 from structured.automata.opcodes import FAR
 from structured.automata.regular import Limits
@@ -19,7 +19,7 @@ from structured.errors import GrammarError
 from structured.vocabulary.trie import Trie
 
 
-def shortest_of_symbols(tables: Tables, widths: list[int]) -> list[int]:
+def shortest_of_symbols(tables: ParserTables, widths: list[int]) -> list[int]:
     """Return the bytes of the shortest text of each symbol."""
     shortest = [*widths, *[FAR] * (len(tables.symbols) - len(widths))]
     changed = True
@@ -45,7 +45,7 @@ class Parser:
     `least[stack]` is a number of bytes that no text is shorter than that the parser can end with.
     """
 
-    def __init__(self, tables: Tables, widths: list[int]) -> None:
+    def __init__(self, tables: ParserTables, widths: list[int]) -> None:
         """Take the tables and the least number of bytes of each terminal."""
         self.tables = tables
         self.least: list[int] = []
@@ -55,7 +55,7 @@ class Parser:
         self._completed: dict[int, bool] = {}
         shortest = shortest_of_symbols(tables, widths)
         self._ends = [
-            [(item, min(sum(shortest[symbol] for symbol in item.left), FAR)) for item in items]
+            [(item, min(sum(shortest[symbol] for symbol in item.remaining), FAR)) for item in items]
             for items in tables.items
         ]
         self.start = self._push(tables.start, DEAD)
@@ -244,7 +244,7 @@ class PlainGrammarAutomaton:
 
     def __init__(
         self,
-        tables: Tables,
+        tables: ParserTables,
         *,
         prefix: bytes = b"",
         absent: frozenset[int] = frozenset(),
@@ -266,7 +266,7 @@ class PlainGrammarAutomaton:
         self._distances = np.zeros(64, dtype=np.int32)
         self._lock = Lock()
         stack = self.parser.start
-        first = self.lexer.start(self.parser.context(stack), self.lexer.beginning), stack
+        first = self.lexer.start(self.parser.context(stack), self.lexer.initial_lookaround), stack
         self.start = self._state([first])
         if self.start == DEAD:
             raise EmptyGrammarError
@@ -342,7 +342,7 @@ class PlainGrammarAutomaton:
 
     def _widths(self) -> list[int]:
         """Return the least number of bytes of each terminal, and none for those that no text makes."""
-        widths = self.lexer.widths
+        widths = self.lexer.shortest_matches
         return [*widths, *[0] * (self.tables.end_symbol - len(widths))]
 
     def _row(self, state: int) -> list[int]:

@@ -23,11 +23,12 @@ from doubles import (
 from effort import examples
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from tokenizers import decoders
 
 from benchmarks.tokenizers import normalised
 from structured.errors import VocabularyError
 from structured.vocabulary.trie import Trie
-from structured.vocabulary.vocabulary import UTF8_BYTES, Vocabulary
+from structured.vocabulary.vocabulary import UTF8_BYTES, Vocabulary, piece_reader
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1) | st.text('aé€🙂 \n"\\{}1', min_size=1)
 FEW_BYTES = st.lists(st.sampled_from(b"abc"), max_size=6).map(bytes)
@@ -54,6 +55,17 @@ def test_tokens_spell_the_text_that_they_encode(name: str, text: str) -> None:
     assert found == bytes(byte for byte in expected if byte not in vocabulary.absent_bytes)
     if tokenizer.backend_tokenizer.normalizer is None and not vocabulary.absent_bytes:
         assert found == text.encode()
+
+
+@given(st.builds("<0x{}>".format, st.text("0123456789abcdefABCDEFgZ+- _é", min_size=1, max_size=3)))
+@example("<0xZZ>")
+@example("<0x+F>")
+def test_a_piece_names_a_byte_where_the_decoder_reads_one(piece: str) -> None:
+    """Byte fallback of `tokenizers` decides; what names no byte, such as `<0xZZ>`, is its own text."""
+    decoder = decoders.ByteFallback()
+    found = piece_reader({"type": "ByteFallback"})(piece)
+    assert found.decode(errors="replace") == decoder.decode([piece])
+    assert len(found) == 1 or found == piece.encode()
 
 
 def test_special_tokens_have_no_bytes(real: Vocabulary, tokenizer: Any) -> None:
@@ -144,7 +156,7 @@ def test_vocabulary_states_what_it_lacks(longer: list[bytes], absent: set[int], 
     tokens = [None, *(byte for byte in BYTES if byte not in (b"\n", b"\xe2")), *longer]
     vocabulary = Vocabulary(tuple(tokens), frozenset({0}))
     assert (vocabulary.absent_bytes, vocabulary.has_byte_tokens) == (absent, has_byte_tokens)
-    assert set(np.flatnonzero(vocabulary.present)) == UTF8_BYTES - absent
+    assert set(np.flatnonzero(vocabulary.is_byte_present)) == UTF8_BYTES - absent
     assert (", without 0x" in repr(vocabulary)) == bool(absent)
 
 
@@ -228,7 +240,7 @@ def test_trie_lists_exactly_the_tokens(tokens: list[bytes | None]) -> None:
 def test_tokens_of_some_lengths(tokens: list[bytes | None], lengths: list[int]) -> None:
     """The part of a trie with the tokens of some lengths is the trie of those tokens."""
     shorter, longest = sorted(lengths)
-    part = Trie.from_tokens(tokens).between(shorter, longest)
+    part = Trie.from_tokens(tokens).with_lengths(shorter, longest)
     whole = Trie.from_tokens([token if token and shorter < len(token) <= longest else None for token in tokens])
     for name in Trie.__slots__:
         assert np.array_equal(getattr(part, name), getattr(whole, name))
@@ -240,8 +252,8 @@ def test_tokens_are_told_apart_by_length_and_quote(real: Vocabulary) -> None:
     lengths = [trie.token_ids.tolist() for _, trie in real.tries_by_length]
     assert sorted(token_id for some in lengths for token_id in some) == sorted(real.trie.token_ids.tolist())
     tries = real.string_tries
-    ending = {token_id: text for text, ids in tokens_by_bytes(tries.ending).items() for token_id in ids}
-    assert sorted(ending) == sorted(tries.quoted.token_ids.tolist())
+    ending = {token_id: text for text, ids in tokens_by_bytes(tries.from_quote).items() for token_id in ids}
+    assert sorted(ending) == sorted(tries.with_quote.token_ids.tolist())
     for token_id, text in ending.items():
         token = real.tokens[token_id] or b""
         before = token.removesuffix(text).decode()
@@ -258,7 +270,7 @@ def test_a_text_is_followed_as_far_as_a_token_begins_with_it(tokens: list[bytes]
         assert (node >= 0) == any(token.startswith(text[:end]) for token in tokens)
         if node < 0:
             break
-        assert trie.ending_at(node) == [token_id for token_id, token in enumerate(tokens) if token == text[:end]]
+        assert trie.tokens_at(node) == [token_id for token_id, token in enumerate(tokens) if token == text[:end]]
 
 
 @pytest.mark.thorough

@@ -24,7 +24,7 @@ Step = tuple[int, int, int]
 DEAD = -1
 """The number of no state: what leads there leads nowhere."""
 
-_END = 0x110000
+_PAST_LAST_CHARACTER = 0x110000
 
 _CELLS = 1 << 20
 """The most entries of rows whose steps are computed at once."""
@@ -58,7 +58,7 @@ class Alphabet:
         if block is None:
             block = 0
             for number, first in enumerate(self.firsts):
-                place = bisect_right(ranges, (first, _END)) - 1
+                place = bisect_right(ranges, (first, _PAST_LAST_CHARACTER)) - 1
                 block |= (place >= 0 and first <= ranges[place][1]) << number
             self._blocks[ranges] = block
         return block
@@ -71,22 +71,22 @@ class Alphabet:
         return members
 
     def row(self, states: Mapping[str, Any]) -> list[Any]:
-        """Return what each class leads to, given that of the first characters of some; None for the others."""
+        """Return the state of each class, given the states of some first characters; None for the other classes."""
         return [states.get(chr(first)) for first in self.firsts]
 
     def steps(self, rows: NDArray[np.int32]) -> tuple[tuple[Step, ...], ...]:
         """Return for each row, the number of a state for each class, the longest ranges that lead to the same state."""
         size = max(_CELLS // len(self.starts), 1)
-        return tuple([steps for at in range(0, len(rows), size) for steps in self._steps_of_some(rows[at : at + size])])
+        return tuple([steps for at in range(0, len(rows), size) for steps in self._steps_of_part(rows[at : at + size])])
 
-    def _steps_of_some(self, rows: NDArray[np.int32]) -> Iterator[tuple[Step, ...]]:
-        """Yield the same for few rows."""
+    def _steps_of_part(self, rows: NDArray[np.int32]) -> Iterator[tuple[Step, ...]]:
+        """Yield the steps of a few rows."""
         targets = rows[:, self.classes]
         begins = np.ones(targets.shape, dtype=np.bool_)
         begins[:, 1:] = targets[:, 1:] != targets[:, :-1]
         row, place = np.nonzero(begins)
         low = np.array(self.starts, dtype=np.int32)[place]
-        high = np.where(np.append(row[1:] == row[:-1], False), np.append(low[1:], 0), _END) - 1
+        high = np.where(np.append(row[1:] == row[:-1], False), np.append(low[1:], 0), _PAST_LAST_CHARACTER) - 1
         states = targets[begins]
         live = states != DEAD
         steps = list(zip(low[live].tolist(), high[live].tolist(), states[live].tolist(), strict=True))
@@ -107,14 +107,14 @@ def common_alphabet(sets: frozenset[tuple[Range, ...]]) -> Alphabet:
         for low, high in ranges:
             for cut in (low, high + 1):
                 changes[cut] = changes.get(cut, 0) ^ 1 << index
-    changes.pop(_END, None)
+    changes.pop(_PAST_LAST_CHARACTER, None)
     starts = sorted(changes)
-    holding = 0  # one bit for each of the sets
-    holders: list[int] = []
+    membership = 0  # of the characters from a start on, one bit for each of the sets
+    memberships: list[int] = []
     for start in starts:
-        holding ^= changes[start]
-        holders.append(holding)
-    return Alphabet(tuple(starts), numbered(holders))
+        membership ^= changes[start]
+        memberships.append(membership)
+    return Alphabet(tuple(starts), numbered(memberships))
 
 
 @lru_cache(maxsize=256)
@@ -127,19 +127,19 @@ def refinement(alphabets: tuple[Alphabet, ...]) -> tuple[Alphabet, tuple[tuple[i
         for start, number in zip(alphabet.starts, alphabet.classes, strict=True):
             changes.setdefault(start, []).append((part, number))
     starts = sorted(changes)
-    here = [0] * len(alphabets)
+    current_classes = [0] * len(alphabets)
     classes: list[tuple[int, ...]] = []
     for start in starts:
         for part, number in changes[start]:
-            here[part] = number
-        classes.append(tuple(here))
+            current_classes[part] = number
+        classes.append(tuple(current_classes))
     return Alphabet(tuple(starts), numbered(classes)), tuple(zip(*dict.fromkeys(classes), strict=True))
 
 
-def numbered(names: Iterable[Hashable]) -> tuple[int, ...]:
-    """Return the numbers of some names, in the order in which they appear."""
+def numbered(values: Iterable[Hashable]) -> tuple[int, ...]:
+    """Return the numbers of some values, in the order in which they first appear: `b a b` → `0 1 0`."""
     numbers: dict[Hashable, int] = {}
-    return tuple([numbers.setdefault(name, len(numbers)) for name in names])
+    return tuple([numbers.setdefault(value, len(numbers)) for value in values])
 
 
 def _sets_of(node: Pattern) -> Iterable[tuple[Range, ...]]:

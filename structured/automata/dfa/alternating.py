@@ -48,33 +48,33 @@ class _Scanning:
     left: int | None
 
 
-_Rest = tuple[Pattern, int] | None
+_Stack = tuple[Pattern, int] | None
 _Obligation = tuple["PatternLanguage", int, bool]
 """A language, its state, and whether the rest of the text has to be in it or must not."""
 _Branch = tuple[int, frozenset[_Obligation]]
-"""The number of a stack of nodes that are still to be read, and the obligations of the rest of the text."""
+"""The number of a stack of nodes that are still to be read, and the obligations on the rest of the text."""
 _Leaf = tuple[int, int, frozenset[_Obligation]]
 """The block of a character that is read, the number of the stack after it, and new obligations."""
 _Way = tuple[int | None, int, frozenset[_Obligation]]
-"""The same, or None where no character is read."""
+"""As a leaf, with None as the block where no character is read."""
 
-_Before = tuple[int, ...]
-"""The states of the languages that are looked for behind."""
+_BehindStates = tuple[int, ...]
+"""The states of the languages of lookbehinds."""
 
-_END = 0
+_EMPTY_STACK = 0
 
-_PUSH = 4
-"""Steps that it takes to make a stack."""
+_PUSH_STEPS = 4
+"""Steps of work to make a stack."""
 
-_UNFOLDING = 8
-"""Steps that it takes to unfold the node on top of one."""
-
-
-_Sought = int | tuple[Range, ...]
-"""What is looked for behind: a pattern, by its identity; a character of some ranges; any character, without ranges."""
+_UNFOLD_STEPS = 8
+"""Steps of work to unfold the node on top of a stack."""
 
 
-def _sought_behind(pattern: Pattern) -> Iterator[tuple[_Sought, Pattern]]:
+_LookbehindKey = int | tuple[Range, ...]
+"""The key of a lookbehind: the identity of its pattern; or the ranges of one character, none for any character."""
+
+
+def _lookbehinds(pattern: Pattern) -> Iterator[tuple[_LookbehindKey, Pattern]]:
     """Yield the lookbehinds of a pattern, but not those within lookbehinds."""
     open_ends, seen = [pattern], set[int]()
     while open_ends:
@@ -94,84 +94,88 @@ def _sought_behind(pattern: Pattern) -> Iterator[tuple[_Sought, Pattern]]:
 
 
 class PatternLanguage:
-    """The texts of a pattern. A state is a set of branches, with the states of what the pattern looks for behind.
+    """The texts of a pattern. A state is a set of branches, with the states of the pattern's lookbehinds.
 
-    States are numbered as they are met. What a lookahead looks for is a language within, over the same alphabet, and
-    so is what a lookbehind looks for. Threads may share a language: one at a time makes states.
+    States are numbered as they are met. Each lookahead and each lookbehind is a language of its own, over the same
+    alphabet. Threads may share a language: one at a time makes states.
     """
 
     def __init__(self, pattern: Pattern, around: "PatternLanguage | None" = None) -> None:
         self.alphabet: Alphabet = alphabet_of(pattern) if around is None else around.alphabet
         self._lock: AbstractContextManager[object] = RLock() if around is None else around._lock  # noqa: SLF001  its own
-        self._rests: list[_Rest] = [None]
+        self._stacks: list[_Stack] = [None]
         self._numbers: dict[tuple[int, int], int] = {}
-        self._kept: dict[Any, Pattern] = {}
+        self._nodes: dict[Any, Pattern] = {}
         self.closure = cache(self._closed)
-        self._states: dict[tuple[frozenset[_Branch], _Before], int] = {}
-        self._contents: list[tuple[frozenset[_Branch], _Before]] = []
+        self._states: dict[tuple[frozenset[_Branch], _BehindStates], int] = {}
+        self._contents: list[tuple[frozenset[_Branch], _BehindStates]] = []
         self._rows: dict[int, list[int | None]] = {}
         self._accepting: dict[int, bool] = {}
-        self._inner: dict[int, tuple[Pattern, PatternLanguage]] = {}
+        self._lookaheads: dict[int, tuple[Pattern, PatternLanguage]] = {}
         known = {} if around is None else around.behind
-        self.behind: dict[_Sought, PatternLanguage] = {}
-        """The languages of the texts that end with what is looked for behind."""
-        for key, sought in _sought_behind(pattern):
+        self.behind: dict[_LookbehindKey, PatternLanguage] = {}
+        """For each lookbehind, the language of the texts that end with what it looks for."""
+        for key, sought in _lookbehinds(pattern):
             self.behind[key] = known.get(key) or PatternLanguage(Concat((ANY_TEXT, sought)), around=self)
-        self._places = {key: place for place, key in enumerate(self.behind)}
-        self._free = self.push(ANY_TEXT, _END), frozenset[_Obligation]()
-        self.start = self.state_of(frozenset([(self.push(pattern, _END), frozenset[_Obligation]())]))
+        self._behind_places = {key: place for place, key in enumerate(self.behind)}
+        self._any_text = self.push(ANY_TEXT, _EMPTY_STACK), frozenset[_Obligation]()
+        self.start = self.state_of(frozenset([(self.push(pattern, _EMPTY_STACK), frozenset[_Obligation]())]))
 
-    def state_of(self, branches: frozenset[_Branch], before: _Before | None = None) -> int:
-        """Return the state of some branches after what comes before; by default, the start of the text."""
-        if before is None:
-            before = tuple([language.start for language in self.behind.values()])
-        content = (frozenset([self._free]), ()) if self._free in branches else (branches, before)
+    def state_of(self, branches: frozenset[_Branch], behind_states: _BehindStates | None = None) -> int:
+        """Return the state of some branches and of lookbehinds; by default, of these at the start of the text."""
+        if behind_states is None:
+            behind_states = tuple([language.start for language in self.behind.values()])
+        content = (frozenset([self._any_text]), ()) if self._any_text in branches else (branches, behind_states)
         state = self._states.get(content)
         if state is None:
             state = self._states[content] = len(self._contents)
             self._contents.append(content)
         return state
 
-    def is_everything(self, state: int) -> bool:
+    def accepts_all(self, state: int) -> bool:
         """Tell whether any text may follow; there may be other such states."""
-        return self._free in self._contents[state][0]
+        return self._any_text in self._contents[state][0]
 
-    def push(self, node: Pattern, rest: int) -> int:
+    def push(self, node: Pattern, stack: int) -> int:
         """Return the number of the stack with one more node on top."""
-        key = (id(node), rest)
+        key = (id(node), stack)
         number = self._numbers.get(key)
         if number is None:
-            number = self._numbers[key] = len(self._rests)
-            self._rests.append((node, rest))
-            self._kept[key] = node
-            add_work(_PUSH)
+            number = self._numbers[key] = len(self._stacks)
+            self._stacks.append((node, stack))
+            self._nodes[key] = node
+            add_work(_PUSH_STEPS)
         return number
 
-    def _made(self, key: Any, make: Any) -> Pattern:
+    def _push_text(self, text: str, stack: int) -> int:
+        """Return the number of the stack with a text on top, if it is not empty."""
+        return self.push(self._same_node(("text", text), lambda: Literal(text)), stack) if text else stack
+
+    def _same_node(self, key: Any, make: Any) -> Pattern:
         """Return a node that is the same every time."""
-        node = self._kept.get(key)
+        node = self._nodes.get(key)
         if node is None:
-            node = self._kept[key] = make()
+            node = self._nodes[key] = make()
         return node
 
-    def _closed(self, rest: int, before: _Before) -> tuple[list[_Leaf], list[frozenset[_Obligation]]]:
-        """Return what a stack reads next (block, stack, obligations), and the obligations under which it ends."""
+    def _closed(self, stack: int, behind_states: _BehindStates) -> tuple[list[_Leaf], list[frozenset[_Obligation]]]:
+        """Return what a stack may read next, and the obligations under which it may end, each by themselves."""
         leaves: list[_Leaf] = []
         ends: list[frozenset[_Obligation]] = []
         seen: set[_Branch] = set()
-        open_ends: list[_Branch] = [(rest, frozenset())]
+        open_ends: list[_Branch] = [(stack, frozenset())]
         while open_ends:
-            here = open_ends.pop()
-            if here in seen:
+            branch = open_ends.pop()
+            if branch in seen:
                 continue
-            seen.add(here)
-            number, obligations = here
-            top = self._rests[number]
+            seen.add(branch)
+            number, obligations = branch
+            top = self._stacks[number]
             if top is None:
                 ends.append(obligations)
                 continue
-            ways = self._unfolded(top[0], top[1], before)
-            add_work(_UNFOLDING + len(ways) + len(obligations))
+            ways = self._unfold_top(top[0], top[1], behind_states)
+            add_work(_UNFOLD_STEPS + len(ways) + len(obligations))
             for block, follower, more in ways:
                 if block is None:
                     open_ends.append((follower, obligations | more))
@@ -179,106 +183,111 @@ class PatternLanguage:
                     leaves.append((block, follower, obligations | more))
         return leaves, ends
 
-    def _unfolded(  # noqa: C901, PLR0912  one case for each kind of node
-        self, node: Pattern, rest: int, before: _Before
+    def _unfold_top(  # noqa: C901, PLR0912  one case for each kind of node
+        self, node: Pattern, stack: int, behind_states: _BehindStates
     ) -> list[_Way]:
         none: frozenset[_Obligation] = frozenset()
         match node:
             case Literal(""):
-                return [(None, rest, none)]
+                return [(None, stack, none)]
             case Literal(text):
-                after = self.push(self._made(("text", text[1:]), lambda: Literal(text[1:])), rest) if text[1:] else rest
-                return [(1 << self.alphabet.class_of(ord(text[0])), after, none)]
+                return [(1 << self.alphabet.class_of(ord(text[0])), self._push_text(text[1:], stack), none)]
             case Words(texts):
-                return [
-                    (None, self.push(self._made(("text", text), lambda text=text: Literal(text)), rest), none)
-                    for text in texts
-                ]
+                return [(None, self._push_text(text, stack), none) for text in texts]
             case CharSet(ranges):
-                return [(self.alphabet.block(ranges), rest, none)]
+                return [(self.alphabet.block(ranges), stack, none)]
             case Concat(parts):
                 for part in reversed(parts):
-                    rest = self.push(part, rest)
-                return [(None, rest, none)]
+                    stack = self.push(part, stack)
+                return [(None, stack, none)]
             case Alternation(options):
-                return [(None, self.push(option, rest), none) for option in options]
+                return [(None, self.push(option, stack), none) for option in options]
             case Iteration():
-                return self._repeated(node, rest)
+                return self._unfold_repetition(node, stack)
             case Reference():  # a last part ends there; others lead to more and more states
-                return [(None, self.push(node.target, rest), none)]
+                return [(None, self.push(node.target, stack), none)]
             case AutomatonPattern():
-                return self._scanned(node, 0, node.most, rest)
+                return self._unfold_scan(node, 0, node.most, stack)
             case _Scanning(scan, state, left):
-                return self._scanned(scan, state, left, rest)
+                return self._unfold_scan(scan, state, left, stack)
             case Anchor():
-                return self._bounded(node, rest, before)
+                return self._unfold_boundary(node, stack, behind_states)
             case Lookahead(pattern, negated):
-                language, state = self._looked(pattern, before)
-                return [(None, rest, frozenset({(language, state, not negated)}))]
+                language, state = self._lookahead_state(pattern, behind_states)
+                return [(None, stack, frozenset({(language, state, not negated)}))]
             case Lookbehind(pattern, negated):
-                return [(None, rest, held) for held in self._held_behind(id(pattern), before, negated=negated)]
+                return self._lookbehind_ways(id(pattern), stack, behind_states, negated=negated)
         raise TypeError(f"{type(node).__name__} is not a pattern of characters alone")
 
-    def _repeated(self, node: Iteration, rest: int) -> list[_Way]:
+    def _unfold_repetition(self, node: Iteration, stack: int) -> list[_Way]:
         fewer = None if node.maximum is None else node.maximum - 1
         key = ("repeat", id(node.item), max(node.minimum - 1, 0), fewer)
-        after = rest
+        after = stack
         if fewer != 0:
-            left = self._made(key, lambda: Iteration(node.item, max(node.minimum - 1, 0), fewer))
-            after = self.push(left, rest)
-        self._kept[("item", id(node.item))] = node.item
+            repetition_left = self._same_node(key, lambda: Iteration(node.item, max(node.minimum - 1, 0), fewer))
+            after = self.push(repetition_left, stack)
+        self._nodes[("item", id(node.item))] = node.item
         ways: list[_Way] = [(None, self.push(node.item, after), frozenset())]
-        return ways if node.minimum > 0 else [*ways, (None, rest, frozenset())]
+        return ways if node.minimum > 0 else [*ways, (None, stack, frozenset())]
 
-    def _scanned(self, scan: AutomatonPattern, state: int, left: int | None, rest: int) -> list[_Way]:
+    def _unfold_scan(self, scan: AutomatonPattern, state: int, left: int | None, stack: int) -> list[_Way]:
         ways: list[_Way] = []
         if state in scan.accepting:
-            ways.append((None, rest, frozenset()))
+            ways.append((None, stack, frozenset()))
         if left == 0:
             return ways
         fewer = None if left is None else left - 1
         for target, ranges in ranges_by_state(scan.arcs[state]).items():
             make = partial(_Scanning, scan, target, fewer)
-            after = self._made(("scan", id(scan), target, fewer), make)
-            ways.append((self.alphabet.block(ranges), self.push(after, rest), frozenset()))
+            after = self._same_node(("scan", id(scan), target, fewer), make)
+            ways.append((self.alphabet.block(ranges), self.push(after, stack), frozenset()))
         return ways
 
-    def _bounded(self, node: Anchor, rest: int, before: _Before) -> list[_Way]:
+    def _unfold_boundary(self, node: Anchor, stack: int, behind_states: _BehindStates) -> list[_Way]:
         if node.kind == "start":
-            return [(None, rest, held) for held in self._held_behind((), before, negated=True)]
+            return self._lookbehind_ways((), stack, behind_states, negated=True)
         if node.kind == "end":
-            language, state = self._looked(self._made("empty", lambda: Literal("")), before, whole=True)
-            return [(None, rest, frozenset({(language, state, True)}))]
-        word = self._made(node.word_characters, lambda: CharSet(node.word_characters))
-        language, state = self._looked(word, before)
-        is_behind_word = any(True for _ in self._held_behind(node.word_characters, before, negated=False))
-        return [(None, rest, frozenset({(language, state, is_behind_word != (node.kind == "word_boundary"))}))]
+            empty = self._same_node("empty", lambda: Literal(""))
+            language, state = self._lookahead_state(empty, behind_states, whole=True)
+            return [(None, stack, frozenset({(language, state, True)}))]
+        word = self._same_node(node.word_characters, lambda: CharSet(node.word_characters))
+        language, state = self._lookahead_state(word, behind_states)
+        is_behind_word = bool(self._lookbehind_ways(node.word_characters, stack, behind_states, negated=False))
+        return [(None, stack, frozenset({(language, state, is_behind_word != (node.kind == "word_boundary"))}))]
 
-    def _held_behind(self, key: "_Sought", before: _Before, *, negated: bool) -> Iterator[frozenset[_Obligation]]:
-        """Yield the obligations under which what is looked for behind is there; or, `negated`, is not."""
-        ends = self.behind[key].endings(before[self._places[key]])
+    def _lookbehind_ways(
+        self, key: _LookbehindKey, stack: int, behind_states: _BehindStates, *, negated: bool
+    ) -> list[_Way]:
+        """Return the ways past a lookbehind that holds or, if it is `negated`, does not."""
+        ends = self.behind[key].endings(behind_states[self._behind_places[key]])
         if not negated:
-            yield from ends
-            return
+            return [(None, stack, obligations) for obligations in ends]
+        ways: list[_Way] = []
         for chosen in product(*ends):
-            add_work(_UNFOLDING)
-            yield frozenset([(language, state, not is_included) for language, state, is_included in chosen])
+            add_work(_UNFOLD_STEPS)
+            violated = [(language, state, not is_included) for language, state, is_included in chosen]
+            ways.append((None, stack, frozenset(violated)))
+        return ways
 
     def endings(self, state: int) -> Iterator[frozenset[_Obligation]]:
         """Yield the obligations that allow the text to end in a state, each by itself."""
-        branches, before = self._contents[state]
-        for rest, held in branches:
-            for obligations in self.closure(rest, before)[1]:
+        branches, behind_states = self._contents[state]
+        for stack, held in branches:
+            for obligations in self.closure(stack, behind_states)[1]:
                 yield held | obligations
 
-    def _looked(self, pattern: Pattern, before: _Before, *, whole: bool = False) -> tuple["PatternLanguage", int]:
-        """Return the language of the texts that begin with a pattern, and its state after what comes before."""
-        if id(pattern) not in self._inner:
+    def _lookahead_state(
+        self, pattern: Pattern, behind_states: _BehindStates, *, whole: bool = False
+    ) -> tuple["PatternLanguage", int]:
+        """Return the language of the texts that begin with a pattern, and its state with those of lookbehinds."""
+        if id(pattern) not in self._lookaheads:
             ahead = pattern if whole else Concat((pattern, ANY_TEXT))
-            self._inner[id(pattern)] = ahead, PatternLanguage(ahead, around=self)
-        ahead, language = self._inner[id(pattern)]
-        seen = tuple([before[self._places[key]] for key in language.behind])
-        return language, language.state_of(frozenset([(language.push(ahead, _END), frozenset[_Obligation]())]), seen)
+            self._lookaheads[id(pattern)] = ahead, PatternLanguage(ahead, around=self)
+        ahead, language = self._lookaheads[id(pattern)]
+        seen = tuple([behind_states[self._behind_places[key]] for key in language.behind])
+        return language, language.state_of(
+            frozenset([(language.push(ahead, _EMPTY_STACK), frozenset[_Obligation]())]), seen
+        )
 
     def row(self, state: int) -> list[int | None]:
         """Return the state that each class of characters leads to."""
@@ -289,58 +298,61 @@ class PatternLanguage:
         return row
 
     def _new_row(self, state: int) -> list[int | None]:
-        branches, before = self._contents[state]
-        following: defaultdict[int, dict[_Branch, None]] = defaultdict(dict)
+        branches, behind_states = self._contents[state]
+        by_block: defaultdict[int, dict[_Branch, None]] = defaultdict(dict)
         tracked: dict[tuple[PatternLanguage, int], int] = {}
-        for rest, held in branches:
-            leaves = self.closure(rest, before)[0]
+        for stack, branch_obligations in branches:
+            leaves = self.closure(stack, behind_states)[0]
             steps = 1 + len(leaves)
-            for block, after, more in leaves:
-                obligations = held | more if more else held
-                following[block][after, obligations] = None
+            for block, after, new_obligations in leaves:
+                obligations = branch_obligations | new_obligations if new_obligations else branch_obligations
+                by_block[block][after, obligations] = None
                 if obligations:
                     for language, inner, _ in obligations:
                         tracked.setdefault((language, inner), len(tracked) + 2)
                     steps += len(obligations)
             add_work(steps)
-        found_by_block = list(following.values())
-        holding = self._holding([*following])
-        rows_behind = [language.row(inner) for language, inner in zip(self.behind.values(), before, strict=False)]
-        behind = zip(*rows_behind, strict=True) if rows_behind else repeat(())
+        branches_by_block = list(by_block.values())
+        blocks_by_class = self._blocks_by_class([*by_block])
+        lookbehind_rows = [
+            language.row(inner) for language, inner in zip(self.behind.values(), behind_states, strict=False)
+        ]
+        behind = zip(*lookbehind_rows, strict=True) if lookbehind_rows else repeat(())
         successors: dict[tuple[Any, ...], int | None] = {}
         row: list[int | None] = []
-        inner_rows = [language.row(inner) for language, inner in tracked]
-        for found in zip(holding, behind, *inner_rows):  # noqa: B905  without anything behind there is no end of it
-            if found not in successors:
-                successors[found] = self._successor(found_by_block, tracked, found)
-            row.append(successors[found])
+        tracked_rows = [language.row(inner) for language, inner in tracked]
+        for column in zip(blocks_by_class, behind, *tracked_rows):  # noqa: B905  without anything behind there is no end of it
+            if column not in successors:
+                successors[column] = self._successor(branches_by_block, tracked, column)
+            row.append(successors[column])
         return row
 
-    def _holding(self, blocks: Sequence[int]) -> list[tuple[int, ...]]:
+    def _blocks_by_class(self, blocks: Sequence[int]) -> list[tuple[int, ...]]:
         """Return for each class the places of the blocks that it is in."""
-        holding: list[list[int]] = [[] for _ in range(len(self.alphabet))]
+        places: list[list[int]] = [[] for _ in range(len(self.alphabet))]
         add_work(len(self.alphabet))
         for place, block in enumerate(blocks):
             for number in self.alphabet.members(block):
-                holding[number].append(place)
-        return list(map(tuple, holding))
+                places[number].append(place)
+        return list(map(tuple, places))
 
     def _successor(
         self,
-        leaves: Sequence[dict[_Branch, None]],
+        branches_by_block: Sequence[dict[_Branch, None]],
         tracked: dict[tuple["PatternLanguage", int], int],
-        found: Sequence[Any],
+        column: Sequence[Any],
     ) -> int | None:
-        """Return the state behind a class, given its places among the leaves and the states of those tracked.
+        """Return the state after a class of characters, whose `column` has what the class leads to.
 
-        `found` are these places, the states of the languages behind, and those of the languages tracked.
+        These are the places of its branches, the states of lookbehinds, and those of the languages in obligations;
+        `tracked` says where each of the latter is.
         """
-        places, before = found[:2]
-        held = [leaves[place] for place in places]
-        add_work(1 + sum(map(len, held)))
-        branches = chain.from_iterable(held)
-        kept = frozenset(_kept_branches(branches, tracked, found) if tracked else branches)
-        return self.state_of(kept, before) if kept else None
+        places, behind_states = column[:2]
+        branches_of_blocks = [branches_by_block[place] for place in places]
+        add_work(1 + sum(map(len, branches_of_blocks)))
+        branches = chain.from_iterable(branches_of_blocks)
+        branches_left = frozenset(_branches_left(branches, tracked, column) if tracked else branches)
+        return self.state_of(branches_left, behind_states) if branches_left else None
 
     def contains(self, text: str) -> bool:
         """Tell whether a text is in the language."""
@@ -365,30 +377,30 @@ class PatternLanguage:
         return is_accepting
 
 
-def _kept_branches(
-    branches: Iterable[_Branch], tracked: dict[tuple[PatternLanguage, int], int], found: Sequence[Any]
+def _branches_left(
+    branches: Iterable[_Branch], tracked: dict[tuple[PatternLanguage, int], int], column: Sequence[Any]
 ) -> Iterator[_Branch]:
     """Yield the branches with what is left of their obligations, if they can be met."""
-    left_of = cache(lambda obligations: _kept_obligations(obligations, tracked, found))
+    left_of = cache(lambda obligations: _obligations_left(obligations, tracked, column))
     for after, obligations in branches:
         left = left_of(obligations)
         if left is not None:
             yield after, left
 
 
-def _kept_obligations(
-    obligations: frozenset[_Obligation], tracked: dict[tuple[PatternLanguage, int], int], found: Sequence[Any]
+def _obligations_left(
+    obligations: frozenset[_Obligation], tracked: dict[tuple[PatternLanguage, int], int], column: Sequence[Any]
 ) -> frozenset[_Obligation] | None:
     """Return the obligations after a character, those met dropped; None if one cannot be met any more."""
-    kept = []
+    left = []
     for language, state, is_included in obligations:
-        after = found[tracked[language, state]]
+        after = column[tracked[language, state]]
         if after is None:
             if is_included:
                 return None
-        elif language.is_everything(after):
+        elif language.accepts_all(after):
             if not is_included:
                 return None
         else:
-            kept.append((language, after, is_included))
-    return frozenset(kept)
+            left.append((language, after, is_included))
+    return frozenset(left)

@@ -6,7 +6,7 @@ pattern.
 """
 
 from structured.automata.dfa.alternating import PatternLanguage
-from structured.automata.dfa.language import explore
+from structured.automata.dfa.language import smallest_automaton
 from structured.automata.dfa.products import automaton_to_pattern
 from structured.errors import PatternError
 from structured.errors.recursion import deep
@@ -46,7 +46,7 @@ def without_assertions(pattern: Pattern) -> Pattern | None:
     trimmed = _trimmed(pattern)
     if not any(isinstance(node, Assertion) for node in nodes_of(trimmed)):
         return trimmed
-    automaton = explore(PatternLanguage(trimmed))
+    automaton = smallest_automaton(PatternLanguage(trimmed))
     return None if automaton is None else automaton_to_pattern(automaton)
 
 

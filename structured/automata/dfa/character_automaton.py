@@ -36,7 +36,7 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
-class Automaton:
+class CharacterAutomaton:
     """A deterministic automaton over characters, all of it: from every state a text can end. State 0 is the start.
 
     `arcs[state]` are ranges of characters with the states that they lead to, sorted, and none longer than it has to be.
@@ -67,11 +67,11 @@ def longest_paths(targets: dict[int, set[int]]) -> dict[int, int]:
     return longest
 
 
-def _targets(automaton: Automaton | AutomatonPattern) -> list[set[int]]:
+def _targets(automaton: CharacterAutomaton | AutomatonPattern) -> list[set[int]]:
     return [{target for _, _, target in arcs} for arcs in automaton.arcs]
 
 
-def fewest_characters(automaton: Automaton | AutomatonPattern) -> int:
+def fewest_characters(automaton: CharacterAutomaton | AutomatonPattern) -> int:
     """Return the characters of the shortest text."""
     targets, level, count = _targets(automaton), {0}, 0
     met = set(level)
@@ -82,7 +82,7 @@ def fewest_characters(automaton: Automaton | AutomatonPattern) -> int:
     return count
 
 
-def most_characters(automaton: Automaton | AutomatonPattern) -> int | None:
+def most_characters(automaton: CharacterAutomaton | AutomatonPattern) -> int | None:
     """Return the characters of the longest text; None if there is no longest."""
     return longest_paths(dict(enumerate(_targets(automaton)))).get(0)
 
@@ -110,8 +110,8 @@ def character_counts(pattern: Pattern) -> tuple[int, int | None]:
     return 0, None
 
 
-LONGEST = 30_000
-"""Characters of an expression that is still shown."""
+MAX_SHOWN_CHARACTERS = 30_000
+"""The most characters of an expression that is shown."""
 
 _START, _END = -1, -2
 
@@ -133,19 +133,19 @@ def expression(arcs: tuple[tuple[tuple[int, int, int], ...], ...], accepting: fr
             ways[state, target] = char_set(*ranges), 3 + 4 * len(ranges)
     left = set(range(len(arcs)))
     while left:
-        state = min(left, key=lambda each: _ways_through(ways, each))
+        state = min(left, key=lambda each: _count_of_ways_through(ways, each))
         left.remove(state)
-        if not _take_out(ways, state):
+        if not _eliminate(ways, state):
             return None
     return ways[_START, _END][0]
 
 
-def _ways_through(ways: dict[tuple[int, int], _Way], state: int) -> tuple[int, int]:
+def _count_of_ways_through(ways: dict[tuple[int, int], _Way], state: int) -> tuple[int, int]:
     sources = sum(target == state != source for source, target in ways)
     return sources * sum(source == state != target for source, target in ways), state
 
 
-def _take_out(ways: dict[tuple[int, int], _Way], state: int) -> bool:
+def _eliminate(ways: dict[tuple[int, int], _Way], state: int) -> bool:
     """Write the ways through a state on the arcs around it; return whether they are short enough."""
     loop, loop_size = ways.pop((state, state), (None, 0))
     around = EMPTY if loop is None else repeat(loop, 0, None)
@@ -153,13 +153,13 @@ def _take_out(ways: dict[tuple[int, int], _Way], state: int) -> bool:
     targets = [target for source, target in ways if source == state]
     for source, target in product(sources, targets):
         (before, size), (after, size_after) = ways[source, state], ways[state, target]
-        found, total = concat(before, around, after), size + loop_size + size_after + 6
+        way, length = concat(before, around, after), size + loop_size + size_after + 6
         if (source, target) in ways:
             other, size = ways[source, target]
-            found, total = alternation(other, found), total + size
-        if total > LONGEST:
+            way, length = alternation(other, way), length + size
+        if length > MAX_SHOWN_CHARACTERS:
             return False
-        ways[source, target] = found, total
-    for way in [*product(sources, [state]), *product([state], targets)]:
-        del ways[way]
+        ways[source, target] = way, length
+    for arc in [*product(sources, [state]), *product([state], targets)]:
+        del ways[arc]
     return True

@@ -9,21 +9,21 @@ from typing import Any, Protocol
 import numpy as np
 
 from structured.automata.dfa.alphabet import DEAD, Alphabet
-from structured.automata.dfa.character_automaton import Automaton, Table
-from structured.automata.dfa.minimisation import smallest
+from structured.automata.dfa.character_automaton import CharacterAutomaton, Table
+from structured.automata.dfa.minimisation import minimised
 from structured.errors import PatternError
 
 MAX_STATES = 24_000
 """States of one automaton that is made explicit."""
 
 MAX_WORK = 1_000_000
-"""Steps in which these are made: a state may consist of as many branches as its pattern has places."""
+"""Steps of work to make one automaton: a state may consist of as many branches as its pattern has places."""
 
 
 class _Work(local):
     """The steps that a thread may still take for the automaton that it makes."""
 
-    left: float = inf
+    steps_left: float = inf
 
 
 _work = _Work()
@@ -32,17 +32,17 @@ _work = _Work()
 @contextmanager
 def limited_work() -> Iterator[None]:
     """Allow as many steps inside the `with` as one automaton may take."""
-    before, _work.left = _work.left, MAX_WORK
+    before, _work.steps_left = _work.steps_left, MAX_WORK
     try:
         yield
     finally:
-        _work.left = before
+        _work.steps_left = before
 
 
 def add_work(steps: int) -> None:
     """Count some steps. Raises PatternError where they are too many."""
-    _work.left -= steps
-    if _work.left < 0:
+    _work.steps_left -= steps
+    if _work.steps_left < 0:
         raise PatternError(f"An automaton takes more than {MAX_WORK:,} steps to make", pattern="", remedy=_REMEDY)
 
 
@@ -71,14 +71,14 @@ class Language(Protocol):
 _REMEDY = "Repeat less, and combine fewer patterns and lengths."
 
 
-def explore(language: Language) -> Automaton | None:
+def smallest_automaton(language: Language) -> CharacterAutomaton | None:
     """Return the smallest automaton of a language; None if no text is in it."""
     table, states = table_of(language)
-    return smallest(table, {number for number, state in enumerate(states) if language.accepts(state)})
+    return minimised(table, {number for number, state in enumerate(states) if language.accepts(state)})
 
 
 def table_of(language: Language) -> tuple[Table, list[Any]]:
-    """Return where every class leads from every state of a language, as numbers, and the states in their order."""
+    """Return the table of a language whose states are all made, and its states in the order of their numbers."""
     numbers = _Numbers(language.start)
     with limited_work():  # the list of states grows on the way
         rows = [list(map(numbers.__getitem__, language.row(state))) for state in numbers.states]

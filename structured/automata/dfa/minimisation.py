@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structured.automata.dfa.alphabet import DEAD, numbered
-from structured.automata.dfa.character_automaton import Automaton, Table
+from structured.automata.dfa.character_automaton import CharacterAutomaton, Table
 from structured.automata.loops.jit import Flags, Ints, compiled_entry, compiled_loop
 
 SETS, TOUCHED = range(2)
@@ -155,8 +155,8 @@ def live_blocks(rows: NDArray[np.int32], accepting: NDArray[np.bool_]) -> NDArra
     return blocks[:-1]
 
 
-def smallest(table: Table, accepting: set[int]) -> Automaton | None:
-    """Return the automaton without states that lead nowhere, and with those that are alike made one."""
+def minimised(table: Table, accepting: set[int]) -> CharacterAutomaton | None:
+    """Return the automaton of a table without dead states, its alike states made one; None if it has no text."""
     ends = np.zeros(len(table.rows), dtype=np.bool_)
     ends[list(accepting)] = True
     blocks = live_blocks(table.rows, ends)
@@ -165,4 +165,4 @@ def smallest(table: Table, accepting: set[int]) -> Automaton | None:
     numbers, chosen = np.unique(blocks, return_index=True)
     block_of = np.append(blocks, np.int32(DEAD))  # the last is that of DEAD
     following = block_of[table.rows[chosen[numbers != DEAD]]]
-    return Automaton(table.alphabet.steps(following), frozenset(blocks[ends].tolist()))
+    return CharacterAutomaton(table.alphabet.steps(following), frozenset(blocks[ends].tolist()))

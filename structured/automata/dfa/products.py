@@ -8,9 +8,9 @@ from typing import Any
 
 from structured.automata.dfa.alphabet import DEAD, ranges_by_state, refinement
 from structured.automata.dfa.alternating import PatternLanguage
-from structured.automata.dfa.character_automaton import Automaton, Table
-from structured.automata.dfa.language import Language, add_work, explore, table_of
-from structured.automata.dfa.minimisation import smallest
+from structured.automata.dfa.character_automaton import CharacterAutomaton, Table
+from structured.automata.dfa.language import Language, add_work, smallest_automaton, table_of
+from structured.automata.dfa.minimisation import minimised
 from structured.regex.syntax import (
     ANY_TEXT,
     Alternation,
@@ -25,16 +25,16 @@ from structured.regex.syntax import (
 from structured.regex.traversal import nodes_of, right_linear
 
 _ENTRIES = 4
-"""Entries of rows that are brought together in a step."""
+"""Entries of rows that are combined in one step of work."""
 
-_Meaning = Callable[[Any], Any] | None
-"""What a state of one language is to the product, itself without a meaning: None, if the product is lost with it."""
+_StateChange = Callable[[Any], Any] | None
+"""A function from a state of one language to the state in the product, None where no text is in the product."""
 
 
-class Product:
+class LanguageProduct:
     """Some languages over the one alphabet that is finer than theirs. A state is one of each."""
 
-    def __init__(self, languages: Iterable[tuple[Language, _Meaning]]) -> None:
+    def __init__(self, languages: Iterable[tuple[Language, _StateChange]]) -> None:
         self._languages = tuple(languages)
         self.alphabet, parts_of = refinement(tuple([language.alphabet for language, _ in self._languages]))
         self.start: tuple[Hashable, ...] = tuple([language.start for language, _ in self._languages])
@@ -43,57 +43,58 @@ class Product:
         self._rows: list[dict[Any, Sequence[Any]]] = [{DEAD: [DEAD] * len(self.alphabet)} for _ in self._places]
 
     def row(self, state: Sequence[Any]) -> list[Any]:
-        """Return the states that each class leads to; None where all are lost."""
+        """Return the states that each class leads to; None where no text is in the product."""
         add_work(len(self._places) * len(self.alphabet) // _ENTRIES)
         rows = map(self._row, self._places, state)
         return [None if None in states else states for states in zip(*rows, strict=True)]
 
     def _row(self, place: int, state: Any) -> Sequence[Any]:
-        """Return where the classes lead in one of the languages."""
+        """Return the state that each class leads to in the language at a place."""
         row = self._rows[place].get(state)
         if row is None:
-            language, meaning = self._languages[place]
+            language, change = self._languages[place]
             own = language.row(state)
-            row = self._rows[place][state] = self._parts[place](own if meaning is None else list(map(meaning, own)))
+            row = self._rows[place][state] = self._parts[place](own if change is None else list(map(change, own)))
         return row
 
 
-def _noted(state: Any) -> Any:
-    """Let the others go on without the language."""
+def _dead_if_lost(state: Any) -> Any:
+    """Return the state of a language that may be lost: DEAD if it is, and the product goes on without it."""
     return DEAD if state is None else state
 
 
-def _avoided(language: Language, state: Any) -> Any:
-    """Let all be lost where whatever follows is in the language."""
+def _lost_if_certain(language: Language, state: Any) -> Any:
+    """Return the state of an excluded language: None, so that the product is lost, if whatever follows is in it."""
     if state is None:
         return DEAD
-    return None if isinstance(language, PatternLanguage) and language.is_everything(state) else state
+    return None if isinstance(language, PatternLanguage) and language.accepts_all(state) else state
 
 
-class Intersection(Product):
+class Intersection(LanguageProduct):
     """The texts that are in all of `included` and in none of `excluded`, by the product of all."""
 
     def __init__(self, included: Sequence[Language], excluded: Sequence[Language] = ()) -> None:
         self.included = tuple(included) or (PatternLanguage(ANY_TEXT),)
         self.excluded = tuple(excluded)
-        sides: list[tuple[Language, _Meaning]] = [(language, None) for language in self.included]
-        super().__init__([*sides, *((language, partial(_avoided, language)) for language in self.excluded)])
+        sides: list[tuple[Language, _StateChange]] = [(language, None) for language in self.included]
+        super().__init__([*sides, *((language, partial(_lost_if_certain, language)) for language in self.excluded)])
 
     def accepts(self, state: Any) -> bool:
         """Tell whether all of the included and none of the excluded accept."""
-        without = zip(self.excluded, state[len(self.included) :], strict=True)
-        return all(language.accepts(inner) for language, inner in zip(self.included, state, strict=False)) and not any(
-            inner != DEAD and language.accepts(inner) for language, inner in without
+        included = zip(self.included, state, strict=False)
+        excluded = zip(self.excluded, state[len(self.included) :], strict=True)
+        return all(language.accepts(part) for language, part in included) and not any(
+            part != DEAD and language.accepts(part) for language, part in excluded
         )
 
 
-class Tracked(Product):
-    """The texts of a language, with the states of others."""
+class TrackedLanguage(LanguageProduct):
+    """The texts of one language, the base; a state says also which of some other languages a text is in."""
 
     def __init__(self, base: Language, others: Sequence[Language]) -> None:
         self.base = base
         self.others = tuple(others)
-        super().__init__([(base, None), *((language, _noted) for language in others)])
+        super().__init__([(base, None), *((language, _dead_if_lost) for language in others)])
 
     def accepts(self, state: Any) -> bool:
         """Tell whether the base accepts."""
@@ -101,14 +102,14 @@ class Tracked(Product):
 
     def kind(self, state: Any) -> frozenset[int]:
         """Return which of the others accept, by their places."""
-        held = enumerate(zip(self.others, state[1:], strict=True))
-        return frozenset(index for index, (language, inner) in held if inner != DEAD and language.accepts(inner))
+        numbered = enumerate(zip(self.others, state[1:], strict=True))
+        return frozenset(number for number, (language, part) in numbered if part != DEAD and language.accepts(part))
 
 
 _OF_CHARACTERS = Literal | Words | CharSet | Concat | Alternation | Iteration | Reference
 
 
-def automaton_to_pattern(automaton: Automaton) -> Pattern:
+def automaton_to_pattern(automaton: CharacterAutomaton) -> Pattern:
     """Return the pattern of the texts of an automaton: a right-linear one."""
     arcs = [[(CharSet(ranges), target) for target, ranges in ranges_by_state(row).items()] for row in automaton.arcs]
     pattern = right_linear(0, arcs.__getitem__, automaton.accepting.__contains__)
@@ -126,31 +127,31 @@ def intersection(included: Sequence[Pattern], excluded: Sequence[Pattern] = ()) 
 
     Raises PatternError where the automaton that this takes is too large.
     """
-    found = explore(Intersection(list(map(PatternLanguage, included)), list(map(PatternLanguage, excluded))))
-    return None if found is None else automaton_to_pattern(found)
+    automaton = smallest_automaton(Intersection([*map(PatternLanguage, included)], [*map(PatternLanguage, excluded)]))
+    return None if automaton is None else automaton_to_pattern(automaton)
 
 
 @dataclass(frozen=True, slots=True)
-class Partition:
+class LanguagePartition:
     """The texts of a language, sorted by which of some others they are in: for each kind, the states where it ends."""
 
     table: Table
     kinds: dict[frozenset[int], set[int]]
 
-    def automaton(self, kinds: Iterable[frozenset[int]]) -> Automaton:
+    def automaton(self, kinds: Iterable[frozenset[int]]) -> CharacterAutomaton:
         """Return the automaton of the texts of some kinds."""
-        found = smallest(self.table, {state for kind in kinds for state in self.kinds[kind]})
-        if found is None:
+        automaton = minimised(self.table, {state for kind in kinds for state in self.kinds[kind]})
+        if automaton is None:
             raise ValueError("no text is of such a kind")
-        return found
+        return automaton
 
 
-def partition(base: Language, languages: Sequence[Language]) -> Partition:
+def partition(base: Language, languages: Sequence[Language]) -> LanguagePartition:
     """Return the texts of a language, sorted by which of the others they are in."""
-    tracked = Tracked(base, tuple(languages))
+    tracked = TrackedLanguage(base, tuple(languages))
     table, states = table_of(tracked)
     kinds: dict[frozenset[int], set[int]] = {}
     for number, state in enumerate(states):
         if tracked.accepts(state):
             kinds.setdefault(tracked.kind(state), set()).add(number)
-    return Partition(table, kinds)
+    return LanguagePartition(table, kinds)

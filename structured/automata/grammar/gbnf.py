@@ -52,7 +52,7 @@ def read_gbnf(text: str, root: str = "root") -> Pattern:
     `root ::= "(" root ")" | "x"` → a pattern that refers to itself
 
     Raises GrammarError, with the place, where the grammar cannot be read, names a rule that it does not have, or has a
-    rule that begins with itself; and where it has no text.
+    rule that beginnings with itself; and where it has no text.
     """
     reader = _Reader(text)
     rules = reader.rules()
@@ -62,22 +62,26 @@ def read_gbnf(text: str, root: str = "root") -> Pattern:
     reader.check_left_recursion()
     productive = productive_nodes(rules[root])
     if id(rules[root]) not in productive:
-        raise reader.error("The grammar has no text", reader.places[root], "Let some text end.")
-    kept = {name: _pruned(rule, productive) for name, rule in rules.items() if id(rule) in productive}
+        raise reader.error("The grammar has no text", reader.rule_positions[root], "Let some text end.")
+    productive_rules = {
+        name: _productive_part(rule, productive) for name, rule in rules.items() if id(rule) in productive
+    }
     rules.clear()
-    rules.update(kept)  # in place, since references look here
+    rules.update(productive_rules)  # in place, since references look here
     return rules[root]
 
 
 @deep
-def _pruned(node: Pattern, productive: set[int]) -> Pattern:
+def _productive_part(node: Pattern, productive: set[int]) -> Pattern:
     match node:
         case Alternation(options):
-            return alternation(*(_pruned(option, productive) for option in options if id(option) in productive))
+            return alternation(
+                *(_productive_part(option, productive) for option in options if id(option) in productive)
+            )
         case Concat(parts):
-            return concat(*(_pruned(part, productive) for part in parts))
+            return concat(*(_productive_part(part, productive) for part in parts))
         case Iteration(item, minimum, maximum):
-            return repeat(_pruned(item, productive), minimum, maximum) if id(item) in productive else EMPTY
+            return repeat(_productive_part(item, productive), minimum, maximum) if id(item) in productive else EMPTY
         case _:
             return node
 
@@ -89,9 +93,9 @@ class _Reader:
         self.text = text
         self.position = 0
         self.definitions: dict[str, Pattern] = {}
-        self.places: dict[str, int] = {}
+        self.rule_positions: dict[str, int] = {}
         """Where each rule is defined."""
-        self.uses: list[tuple[str, int]] = []
+        self.references: list[tuple[str, int]] = []
         """The rules that are named, and where."""
 
     def error(self, problem: str, position: int, remedy: str) -> GrammarError:
@@ -104,15 +108,15 @@ class _Reader:
 
     def take(self, sign: str) -> bool:
         """Read a sign, if it comes next."""
-        found = self.text.startswith(sign, self.position)
-        self.position += len(sign) * found
-        return found
+        is_next = self.text.startswith(sign, self.position)
+        self.position += len(sign) * is_next
+        return is_next
 
     def skip(self, *, lines: bool) -> None:
         """Read blanks and comments, and line breaks if these mean nothing here."""
-        found = (_SPACE if lines else _BLANK).match(self.text, self.position)
-        assert found is not None, "it matches the empty text"
-        self.position = found.end()
+        blank = (_SPACE if lines else _BLANK).match(self.text, self.position)
+        assert blank is not None, "it matches the empty text"
+        self.position = blank.end()
 
     def rules(self) -> dict[str, Pattern]:
         """Read all rules."""
@@ -121,10 +125,10 @@ class _Reader:
             start = self.position
             name = self.name()
             if name is None:
-                self.fail("A rule begins with a name of letters, digits and dashes")
-            if name in self.places:
+                self.fail("A rule beginnings with a name of letters, digits and dashes")
+            if name in self.rule_positions:
                 raise self.error(f"The rule {name!r} is defined twice", start, "Leave one out, or name it differently.")
-            self.places[name] = start
+            self.rule_positions[name] = start
             self.skip(lines=False)
             if not self.take("::="):
                 self.fail(f"'::=' is missing behind the name {name!r}")
@@ -137,9 +141,9 @@ class _Reader:
 
     def name(self) -> str | None:
         """Read the name of a rule, if one comes next."""
-        found = _NAME.match(self.text, self.position)
-        self.position = self.position if found is None else found.end()
-        return None if found is None else found[0]
+        name = _NAME.match(self.text, self.position)
+        self.position = self.position if name is None else name.end()
+        return None if name is None else name[0]
 
     @deep
     def alternatives(self, *, nested: bool) -> Pattern:
@@ -172,10 +176,10 @@ class _Reader:
             return self.character_class()
         if self.take("("):
             self.skip(lines=True)
-            inside = self.alternatives(nested=True)
+            group = self.alternatives(nested=True)
             if not self.take(")"):
                 self.fail("A parenthesis is not closed")
-            return inside
+            return group
         if self.take("."):
             return ANY_CHARACTER
         if self.text.startswith(("<", "!<"), start):
@@ -183,7 +187,7 @@ class _Reader:
         name = self.name()
         if name is None:
             return None
-        self.uses.append((name, start))
+        self.references.append((name, start))
         return Reference(name, self.definitions)
 
     def repeated(self, item: Pattern) -> Pattern:
@@ -197,10 +201,10 @@ class _Reader:
                 item = repeat(item, 1, None)
             elif self.take("?"):
                 item = repeat(item, 0, 1)
-            elif found := _COUNTS.match(self.text, start):
-                self.position = found.end()
-                least = int(found[1])
-                most = least if found[2] is None else int(found[3]) if found[3] else None
+            elif counts := _COUNTS.match(self.text, start):
+                self.position = counts.end()
+                least = int(counts[1])
+                most = least if counts[2] is None else int(counts[3]) if counts[3] else None
                 if max(least, most or 0) > MAX_REPEATED or (most is not None and most < least):
                     raise self.error(
                         "A repetition has its numbers in the wrong order, or is too large",
@@ -253,23 +257,23 @@ class _Reader:
 
     def check_names(self) -> None:
         """Raise GrammarError for a name that no rule has."""
-        for name, position in self.uses:
+        for name, position in self.references:
             if name not in self.definitions:
                 raise self.error(f"There is no rule {name!r}", position, "Define it, or correct the name.")
 
     def check_left_recursion(self) -> None:
         """Raise GrammarError for a rule that may begin with itself."""
-        begins = _beginnings(self.definitions)
+        beginnings = _beginning_of_each(self.definitions)
         for name in self.definitions:
             reached: set[str] = set()
-            border = begins[name].rules
+            border = beginnings[name].rules
             while border:
                 reached |= border
-                border = set[str]().union(*(begins[rule].rules for rule in border)) - reached
+                border = set[str]().union(*(beginnings[rule].rules for rule in border)) - reached
             if name in reached:
                 raise self.error(
                     f"The rule {name!r} may begin with itself",
-                    self.places[name],
+                    self.rule_positions[name],
                     'Write a repetition: sum ::= term ("+" term)* in place of sum ::= term | sum "+" term.',
                 )
 
@@ -281,13 +285,13 @@ class _Beginning(NamedTuple):
     may_be_empty: bool
 
 
-def _beginnings(rules: Mapping[str, Pattern]) -> dict[str, _Beginning]:
-    begins = {name: _Beginning(set(), may_be_empty=False) for name in rules}
+def _beginning_of_each(rules: Mapping[str, Pattern]) -> dict[str, _Beginning]:
+    beginnings = {name: _Beginning(set(), may_be_empty=False) for name in rules}
     while True:
-        more = {name: _beginning(rule, begins) for name, rule in rules.items()}
-        if more == begins:
-            return begins
-        begins = more
+        grown = {name: _beginning(rule, beginnings) for name, rule in rules.items()}
+        if grown == beginnings:
+            return beginnings
+        beginnings = grown
 
 
 @deep
@@ -302,14 +306,14 @@ def _beginning(node: Pattern, known: Mapping[str, _Beginning]) -> _Beginning:
             rules, may_be_empty = _beginning(item, known)
             return _Beginning(rules, may_be_empty or minimum == 0)
         case Alternation(options):
-            begun = [_beginning(option, known) for option in options]
-            return _Beginning(set().union(*(rules for rules, _ in begun)), any(is_empty for _, is_empty in begun))
+            first_rules, may_be_empty_each = zip(*[_beginning(option, known) for option in options], strict=True)
+            return _Beginning(set().union(*first_rules), any(may_be_empty_each))
         case Concat(parts):
-            found: set[str] = set()
+            first_rules_of_parts: set[str] = set()
             for part in parts:
                 rules, may_be_empty = _beginning(part, known)
-                found |= rules
+                first_rules_of_parts |= rules
                 if not may_be_empty:
-                    return _Beginning(found, may_be_empty=False)
-            return _Beginning(found, may_be_empty=True)
+                    return _Beginning(first_rules_of_parts, may_be_empty=False)
+            return _Beginning(first_rules_of_parts, may_be_empty=True)
     return _Beginning(set(), "" in getattr(node, "texts", ()))

@@ -7,7 +7,7 @@ shortest completion (Hart, Nilsson and Raphael, 1968); the estimate is the least
 distances found are kept, so that the next search takes a few steps.
 
 `tests/support/plain_grammar.py` is the same in plain Python. Here only the lexer is Python, because a text soon reaches
-no new states of it; new stacks come as long as a text goes on, so the rest are compiled loops.
+no new states of it; new stacks come as long as a text goes on, so all else is compiled loops.
 """
 
 import hashlib
@@ -19,13 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structured.automata.byte_automaton import DEAD, UNKNOWN
-from structured.automata.grammar.lark_grammar import Tables
+from structured.automata.grammar.initial_machine import Remainders, new_machine
+from structured.automata.grammar.lark_grammar import ParserTables
 from structured.automata.grammar.lexer import Lexer
-from structured.automata.grammar.machine_layout import Remainders, new_machine
 from structured.automata.grammar.vocabulary_walks import TokenEnds, TokenWalks
-from structured.automata.loops import grammar_machine as layout
-from structured.automata.loops import grammar_states, jit, token_walks
-from structured.automata.loops import machine as table
+from structured.automata.loops import grammar_machine, grammar_states, jit, token_walks
+from structured.automata.loops.machine import FARTHEST, LEVEL, STATE, walk_from
 from structured.automata.regular import Limits, MachineAutomaton
 from structured.errors import GrammarError
 from structured.vocabulary.trie import Trie
@@ -67,7 +66,7 @@ class GrammarAutomaton(MachineAutomaton):
 
     def __init__(  # noqa: PLR0913  what tells it from others
         self,
-        tables: Tables,
+        tables: ParserTables,
         *,
         prefix: bytes = b"",
         absent: frozenset[int] = frozenset(),
@@ -75,7 +74,7 @@ class GrammarAutomaton(MachineAutomaton):
         max_searched: int = MAX_SEARCHED,
         lexer: Lexer | None = None,
     ) -> None:
-        self.tables = tables
+        self.parser_tables = tables
         self.prefix = prefix
         self.absent = absent
         self.limits = limits
@@ -85,18 +84,22 @@ class GrammarAutomaton(MachineAutomaton):
         )
         self._lock = Lock()
         self._began = 0.0
-        self._kept = 0
-        self._enough = limits.bytes // 4
-        widths = self.lexer.widths
+        self._bytes_kept = 0
+        """The bytes of the machine after the last collection of what no state needs."""
+        self._collection_threshold = limits.bytes // 4
+        """The bytes past which there is a collection again."""
+        widths = self.lexer.shortest_matches
         widths = [*widths, *[0] * (tables.end_symbol - len(widths))]  # none of those that no text makes
         self._remainders = Remainders(tables, widths, self.lexer.blank_width)
         self._token_ends = TokenEnds(self.lexer, absent)
         self._token_walks: dict[int, TokenWalks] = {}
-        self._told = {"arrivals": 0, "tokens": 0, "states": 0, "expected": 0, "token_ends": 0}
+        self._copied = {"arrivals": 0, "tokens": 0, "states": 0, "expected": 0, "token_ends": 0}
+        """How many of the lexer's items of each kind the machine has copies of."""
         facts = limits.states, max_searched, self.lexer.blank_width
-        self._machine: layout.GrammarMachine = new_machine(tables, absent, facts)
-        self._weighed = self._machine
-        self.start = self._until_done(lambda: grammar_states.begin(self._machine, tables.start, self.lexer.beginning))
+        self._machine: grammar_machine.GrammarMachine = new_machine(tables, absent, facts)
+        self._weighed_machine = self._machine
+        lookaround = self.lexer.initial_lookaround
+        self.start = self._until_done(lambda: grammar_states.begin(self._machine, tables.start, lookaround))
         if self.start == DEAD:
             raise EmptyGrammarError
         for byte in reversed(prefix):
@@ -104,12 +107,12 @@ class GrammarAutomaton(MachineAutomaton):
             self.start = self._until_done(lambda: grammar_states.before(self._machine, after, byte))  # noqa: B023  called now
 
     def __repr__(self) -> str:
-        return f"GrammarAutomaton({len(self.tables.terminals)} terminals, states={self._states_used})"
+        return f"GrammarAutomaton({len(self.parser_tables.terminals)} terminals, states={self._states_used})"
 
     @property
     def fingerprint(self) -> bytes | None:
         """A digest of the tables, the prefix and the absent bytes."""
-        return hashlib.sha256(repr((self.tables, self.prefix, sorted(self.absent))).encode()).digest()
+        return hashlib.sha256(repr((self.parser_tables, self.prefix, sorted(self.absent))).encode()).digest()
 
     def with_prefix(self, text: str) -> "GrammarAutomaton":
         """Return the automaton of the same texts, each with some text in front."""
@@ -126,7 +129,7 @@ class GrammarAutomaton(MachineAutomaton):
 
     def _changed(self, prefix: bytes, absent: frozenset[int]) -> "GrammarAutomaton":
         return GrammarAutomaton(
-            self.tables,
+            self.parser_tables,
             prefix=prefix,
             absent=absent,
             limits=self.limits,
@@ -156,7 +159,7 @@ class GrammarAutomaton(MachineAutomaton):
     @property
     def is_exhausted(self) -> bool:
         """Whether half of a limit is used up; see the protocol."""
-        is_large = 2 * self._states_used > self.limits.states or 2 * self._kept > self.limits.bytes
+        is_large = 2 * self._states_used > self.limits.states or 2 * self._bytes_kept > self.limits.bytes
         return is_large or not self.lexer.has_room
 
     def walk(self, trie: Trie, state: int, mask: NDArray[np.uint32]) -> int:
@@ -197,105 +200,111 @@ class GrammarAutomaton(MachineAutomaton):
             walks = self._token_walks[id(trie)] = TokenWalks(trie)  # which holds the trie, so that no other has its id
         number = walks.set_of(nodes)
         waiting = np.array([(current, number) for current in currents], dtype=np.int32)
-        few, ends = (np.zeros((count, 2), dtype=np.int32) for count in (1024, walks.longest))
+        single_nodes, ends = (np.zeros((count, 2), dtype=np.int32) for count in (1024, walks.longest))
         progress = np.array([0, 0, len(currents), 0], dtype=np.int32)
 
         def walk() -> int:
-            nonlocal waiting, few, ends
+            nonlocal waiting, single_nodes, ends
             while True:
-                answer: int = token_walks.walk_on(self._machine, walks.arrays, waiting, few, ends, mask, progress)
-                if answer == layout.NEEDS_WALK and walks.count < MAX_TOKEN_WALKS:
+                answer: int = token_walks.walk_on(
+                    self._machine, walks.arrays, waiting, single_nodes, ends, mask, progress
+                )
+                if answer == grammar_machine.NEEDS_WALK and walks.count < MAX_TOKEN_WALKS:
                     current, below = waiting[progress[token_walks.WAITING] - 1].tolist()
                     self._add_token_walk(walks, int(self._machine.configurations[current, 0]), below)
                     ends = np.zeros((walks.longest, 2), dtype=np.int32)
-                elif answer == layout.NEEDS_WALK:
+                elif answer == grammar_machine.NEEDS_WALK:
                     progress[token_walks.WAITING] -= 1
                     current, below = waiting[progress[token_walks.WAITING]].tolist()
-                    more = np.array([(current, node) for node in walks.nodes_of(below).tolist()], dtype=np.int32)
-                    few = np.concatenate([few[: progress[token_walks.FEW]], more, np.zeros_like(few)])
-                    progress[token_walks.FEW] += len(more)
-                elif answer == layout.MORE_FOUND:
-                    waiting, few = (np.concatenate([array, np.zeros_like(array)]) for array in (waiting, few))
+                    nodes_below = walks.nodes_of(below)
+                    pairs = np.stack([np.full_like(nodes_below, current), nodes_below], axis=1)
+                    room = np.zeros_like(single_nodes)
+                    single_nodes = np.concatenate([single_nodes[: progress[token_walks.FEW]], pairs, room])
+                    progress[token_walks.FEW] += len(pairs)
+                elif answer == grammar_machine.MORE_FOUND:
+                    waiting, single_nodes = (
+                        np.concatenate([array, np.zeros_like(array)]) for array in (waiting, single_nodes)
+                    )
                 else:
                     return answer
 
         self._grown_until_done(walk)
-        few = few[: progress[token_walks.FEW]]
-        farthest = int(progress[table.FARTHEST])
-        return max(farthest, self._walk_below(trie, few, mask)) if len(few) else farthest
+        single_nodes = single_nodes[: progress[token_walks.FEW]]
+        farthest = int(progress[FARTHEST])
+        return max(farthest, self._walk_step_by_step(trie, single_nodes, mask)) if len(single_nodes) else farthest
 
-    def _walk_below(self, trie: Trie, starts: NDArray[np.int32], mask: NDArray[np.uint32]) -> int:
+    def _walk_step_by_step(self, trie: Trie, starts: NDArray[np.int32], mask: NDArray[np.uint32]) -> int:
         """Set the bits of the tokens that may follow configurations, each below its node, step by step."""
-        arrays, path, progress = table.walk_from(trie, *starts.T)
+        arrays, path, progress = walk_from(trie, *starts.T)
 
         def walk() -> int:
             nonlocal path
             while True:
                 answer: int = token_walks.walk_configurations(arrays, self._machine, path, mask, progress)
-                if answer != layout.MORE_FOUND:
+                if answer != grammar_machine.MORE_FOUND:
                     return answer
                 path = np.concatenate([path, np.zeros_like(path)])
 
         self._grown_until_done(walk)
-        return int(progress[table.FARTHEST])
+        return int(progress[FARTHEST])
 
     def _add_token_walk(self, walks: TokenWalks, lexer: int, number: int) -> None:
         """Find what tokens do below a set of nodes in a state of the lexer."""
         trie, nodes = walks.trie, walks.nodes_of(number)
-        arrays, path, progress = table.walk_from(trie, lexer, nodes[::-1])
-        found = np.empty((len(trie.byte), 2), dtype=np.int32)
+        arrays, path, progress = walk_from(trie, lexer, nodes[::-1])
+        met = np.empty((len(trie.byte), 2), dtype=np.int32)
 
         def walk() -> int:
             answer: int = token_walks.walk_lexer(
-                arrays, self._machine.rows, self._machine.arrivals, path, found, progress
+                arrays, self._machine.rows, self._machine.arrivals, path, met, progress
             )
-            self._machine.sizes[layout.ASKED] = path[progress[table.LEVEL], table.STATE]
+            self._machine.sizes[grammar_machine.ASKED] = path[progress[LEVEL], STATE]
             return answer
 
         self._grown_until_done(walk)
-        found = found[: progress[token_walks.FOUND]]
+        met = met[: progress[token_walks.FOUND]]
         with self.lexer.lock:
-            walks.add(lexer, number, found, self.lexer, self._token_ends.of)
-            self._tell_states()
+            walks.add(lexer, number, met, self.lexer, self._token_ends.of)
+            self._copy_states()
 
     @property
     def _states_used(self) -> int:
-        return int(self._machine.sizes[layout.STATES_USED])
+        return int(self._machine.sizes[grammar_machine.STATES_USED])
 
     def _until_done(self, call: Callable[[], int]) -> int:
         """Return the result of a call, one thread at a time, within the seconds of the limits."""
         with self._lock:
             self._began = jit.clock()
-            if self._machine is not self._weighed:  # an array has grown
-                self._weighed = self._machine
-                if self._machine_bytes > self._enough:
+            if self._machine is not self._weighed_machine:  # an array has grown
+                self._weighed_machine = self._machine
+                if self._machine_bytes > self._collection_threshold:
                     self._collect()
             return self._grown_until_done(call)
 
     def _collect(self) -> None:
         """Drop all that no state needs; again after as much growth, or a quarter of the limit."""
-        machine = layout.collected(self._machine)
-        for lack in (layout.MORE_STACKS, layout.MORE_PLACES, layout.MORE_CONFIGURATIONS):
-            grammar_states.rehash(machine, lack)
+        machine = grammar_machine.collected(self._machine)
+        for code in (grammar_machine.MORE_STACKS, grammar_machine.MORE_PLACES, grammar_machine.MORE_CONFIGURATIONS):
+            grammar_states.rehash(machine, code)
         self._machine = machine
-        self._kept = self._machine_bytes
-        self._enough = self._kept + max(self._kept, self.limits.bytes // 4)
+        self._bytes_kept = self._machine_bytes
+        self._collection_threshold = self._bytes_kept + max(self._bytes_kept, self.limits.bytes // 4)
 
     def _grown_until_done(self, loop: Callable[[], int]) -> int:
         """Call a loop until it returns a result; after each code, grow an array or fill in rows of the lexer."""
         while (answer := loop()) < UNKNOWN:
-            if answer == layout.NEEDS_ROW:
-                self._tell_row(int(self._machine.sizes[layout.ASKED]))
-            elif answer == layout.NEEDS_TOKEN_ENDS:
-                self._tell_token_ends(int(self._machine.sizes[layout.ASKED]))
-            elif answer == layout.NEEDS_START:
+            if answer == grammar_machine.NEEDS_ROW:
+                self._copy_row(int(self._machine.sizes[grammar_machine.ASKED]))
+            elif answer == grammar_machine.NEEDS_TOKEN_ENDS:
+                self._copy_token_ends(int(self._machine.sizes[grammar_machine.ASKED]))
+            elif answer == grammar_machine.NEEDS_START:
                 sizes = self._machine.sizes
-                self._tell_start(int(sizes[layout.ASKED]), int(sizes[layout.ASKED_TOO]))
-            elif answer == layout.NEEDS_COLUMN:
-                column = int(self._machine.sizes[layout.ASKED])
-                self._room("rests", column + 1)
+                self._copy_start(int(sizes[grammar_machine.ASKED]), int(sizes[grammar_machine.ASKED_TOO]))
+            elif answer == grammar_machine.NEEDS_COLUMN:
+                column = int(self._machine.sizes[grammar_machine.ASKED])
+                self._make_room("rests", column + 1)
                 self._machine.rests[column] = self._remainders.at(column)
-            elif answer == layout.TOO_FAR:
+            elif answer == grammar_machine.TOO_FAR:
                 raise SearchedTooFarError
             else:
                 self._grow(answer)
@@ -303,78 +312,78 @@ class GrammarAutomaton(MachineAutomaton):
                 raise self._too_costly(f"more than {self.limits.seconds:g} seconds for one byte or mask")
         return answer
 
-    def _tell_row(self, state: int) -> None:
+    def _copy_row(self, state: int) -> None:
         """Copy the row of a lexer state to the machine."""
         with self.lexer.lock:
             row = self.lexer.row(state)
-            self._room("rows", state + 1)
-            self._tell_states()
+            self._make_room("rows", state + 1)
+            self._copy_states()
         self._machine.rows[state] = row
 
-    def _tell_token_ends(self, state: int) -> None:
+    def _copy_token_ends(self, state: int) -> None:
         with self.lexer.lock:
             token_ends, is_complete = self._token_ends.of(state)
-            self._tell_states()
-        first = self._told["token_ends"]
+            self._copy_states()
+        first = self._copied["token_ends"]
         self._append("token_ends", token_ends)
-        self._room("token_ends_of", state + 1)
+        self._make_room("token_ends_of", state + 1)
         self._machine.token_ends_of[state] = first, -1 if is_complete and not token_ends else len(token_ends), 0
 
-    def _tell_start(self, context: int, rest: int) -> None:
+    def _copy_start(self, context: int, lookaround: int) -> None:
         """Copy the lexer state before a token to the machine."""
         with self.lexer.lock:
-            state = self.lexer.start(context, rest)
-            self._tell_states()
+            state = self.lexer.start(context, lookaround)
+            self._copy_states()
         starts = self._machine.starts
-        if rest >= starts.shape[1]:
-            wider = np.full((len(starts), 2 * rest), UNKNOWN, dtype=np.int32)
+        if lookaround >= starts.shape[1]:
+            wider = np.full((len(starts), 2 * lookaround), UNKNOWN, dtype=np.int32)
             wider[:, : starts.shape[1]] = starts
             self._machine = self._machine._replace(starts=wider)
-        self._machine.starts[context, rest] = state
+        self._machine.starts[context, lookaround] = state
 
-    def _tell_states(self) -> None:
+    def _copy_states(self) -> None:
         """Copy new states and arrivals of the lexer to the machine."""
-        lexer, told = self.lexer, self._told
-        arrivals = lexer.arrivals[told["arrivals"] :]
-        tokens: list[tuple[int, ...]] = [token for _, more in arrivals for token in more]
+        lexer, copied = self.lexer, self._copied
+        arrivals = lexer.arrivals[copied["arrivals"] :]
+        tokens: list[tuple[int, ...]] = [token for _, tokens_of in arrivals for token in tokens_of]
         self._append("tokens", tokens)
-        first = told["tokens"] - len(tokens)
+        first = copied["tokens"] - len(tokens)
         rows: list[tuple[int, ...]] = []
-        for state, more in arrivals:
-            rows.append((state, first, len(more)))
-            first += len(more)
+        for state, tokens_of in arrivals:
+            rows.append((state, first, len(tokens_of)))
+            first += len(tokens_of)
         self._append("arrivals", rows)
-        first = told["expected"]
+        first = copied["expected"]
         expected: list[tuple[int, ...]] = []
         lexed: list[tuple[int, ...]] = []
-        for state in range(told["states"], len(lexer.states)):
-            here = lexer.expected[state]
-            lexed.append((first, len(here), int(lexer.may_end(state)), lexer.states[state].column))
-            first += len(here)
-            expected += here
+        for state in range(copied["states"], len(lexer.states)):
+            expected_here = lexer.expected[state]
+            lexed.append((first, len(expected_here), int(lexer.may_end(state)), lexer.states[state].column))
+            first += len(expected_here)
+            expected += expected_here
         self._append("expected", expected)
         self._append("lexed", lexed, "states")
 
     def _append(self, name: str, rows: Sequence[tuple[int, ...]], count: str = "") -> None:
         """Append rows to an array of the machine."""
-        told = self._told[count or name]
-        self._room(name, told + len(rows))
+        copied = self._copied[count or name]
+        self._make_room(name, copied + len(rows))
         if rows:
-            getattr(self._machine, name)[told : told + len(rows)] = rows
-        self._told[count or name] = told + len(rows)
+            getattr(self._machine, name)[copied : copied + len(rows)] = rows
+        self._copied[count or name] = copied + len(rows)
 
-    def _room(self, name: str, count: int) -> None:
-        self._machine = layout.with_room(self._machine, name, count)
+    def _make_room(self, name: str, count: int) -> None:
+        self._machine = grammar_machine.with_room(self._machine, name, count)
 
-    def _grow(self, lack: int) -> None:
+    def _grow(self, code: int) -> None:
         """Double the array that is full. Raises GrammarError if that would exceed the limits."""
-        if lack == layout.MORE_STATES and self._states_used >= self.limits.states:
+        if code == grammar_machine.MORE_STATES and self._states_used >= self.limits.states:
             raise self._too_costly(f"more than {self.limits.states:,} states")
-        more = sum(int(getattr(self._machine, name).nbytes) for name in layout.GROWING[lack])
-        if self._machine_bytes + more > self.limits.bytes:
+        growth = sum(int(getattr(self._machine, name).nbytes) for name in grammar_machine.GROWING[code])
+        if self._machine_bytes + growth > self.limits.bytes:
             raise self._too_costly(f"more than {self.limits.bytes:,} bytes")
-        machine = layout.grown(self._machine, lack)
-        grammar_states.rehash(machine, lack)
+        machine = grammar_machine.grown(self._machine, code)
+        grammar_states.rehash(machine, code)
         self._machine = machine
 
     def _too_costly(self, what: str) -> GrammarError:

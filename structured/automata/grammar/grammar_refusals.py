@@ -49,16 +49,16 @@ class Places:
 
     def definition(self, name: str, *, number: int = 1) -> Place | None:
         """Return where a name is defined, declared or imported; with a number, for the second time, say."""
-        found = [
+        defined_at = [
             piece.place
             for piece in self.pieces
             if piece.text == name and (piece.kind == "definition" or piece.statement in ("%declare", "%import"))
         ]
-        return found[number - 1] if len(found) >= number else None
+        return defined_at[number - 1] if len(defined_at) >= number else None
 
     def first(self, kind: str, *texts: str) -> Place | None:
         """Return where a name is used first, or a literal written in one of some ways."""
-        return next((one.place for one in self.pieces if one.text in texts and one.kind == kind), None)
+        return next((piece.place for piece in self.pieces if piece.text in texts and piece.kind == kind), None)
 
     @property
     def defined(self) -> set[str]:
@@ -91,31 +91,31 @@ def refusal(error: Exception, text: str) -> GrammarError:
     line, column = getattr(error, "line", None), getattr(error, "column", None)
     if isinstance(line, int) and isinstance(column, int) and line > 0:
         return GrammarError("Unexpected input", text=text, place=(line, column), remedy="Correct the grammar.")
-    said = str(error).strip() or type(error).__name__
-    stated = re.match(r"(?P<problem>[^\n]+?),? at line (?P<line>\d+) column (?P<column>\d+)", said)
-    if stated is not None:
-        problem = re.sub(r"^Expecting", "Expected", stated["problem"])
-        place = int(stated["line"]), int(stated["column"])
+    message = str(error).strip() or type(error).__name__
+    located = re.match(r"(?P<problem>[^\n]+?),? at line (?P<line>\d+) column (?P<column>\d+)", message)
+    if located is not None:
+        problem = re.sub(r"^Expecting", "Expected", located["problem"])
+        place = int(located["line"]), int(located["column"])
         return GrammarError(problem, text=text, place=place, remedy="Correct the grammar.")
     if isinstance(error, FileNotFoundError) and error.filename:
         path = str(error.filename)
         name = Places(text).first("name", path.removesuffix(".lark").replace("\\", "/").rsplit("/", 1)[-1])
         remedy = "Correct the name, or pass its folder in import_paths."
         return GrammarError(f"There is no grammar {path} to import from", text=text, place=name, remedy=remedy)
-    return _literal(error, text) or _said(said, text)
+    return _literal_refusal(error, text) or _refusal_by_message(message, text)
 
 
-def _said(said: str, text: str) -> GrammarError:
-    """Return what Lark says, at the place of the first name in it that the grammar has."""
+def _refusal_by_message(message: str, text: str) -> GrammarError:
+    """Return Lark's message as an error, at the place of the first name in it that the grammar has."""
     places, remedy = Places(text), "Correct the grammar."
-    if _COLLISION in said:
-        said, remedy = _first_collision(said), "Make one rule of them, or give one a priority: `name.2: …`."
-    elif said.startswith('Error trying to process rule "range"'):
-        said = 'A range, such as "a".."z", is not of two single characters'
-    elif said.startswith("Using an undefined rule"):
+    if _COLLISION in message:
+        message, remedy = _first_collision(message), "Make one rule of them, or give one a priority: `name.2: …`."
+    elif message.startswith('Error trying to process rule "range"'):
+        message = 'A range, such as "a".."z", is not of two single characters'
+    elif message.startswith("Using an undefined rule"):
         remedy = "Define it, or pass the name of another rule as start."
-    problem = " ".join(said.split()).rstrip(".")
-    for name in _NAMED.findall(said.partition("between")[2] or said):
+    problem = " ".join(message.split()).rstrip(".")
+    for name in _NAMED.findall(message.partition("between")[2] or message):
         place = places.definition(name, number=2) or places.definition(name) or places.first("name", name)
         if place is not None:
             remedy += "" if name in places.defined else nearest(name, places.defined)
@@ -127,17 +127,17 @@ _COLLISION = "Reduce/Reduce collision in "
 _NAMED = re.compile(r"(?:\b(?:in|rule|terminal|template|for) |defined: |[<'])(\w+)")
 
 
-def _first_collision(said: str) -> str:
+def _first_collision(message: str) -> str:
     """Return the first of the collisions that Lark reports, which are in the order of hashes."""
     collisions = []
-    for part in said.split(_COLLISION)[1:]:
+    for part in message.split(_COLLISION)[1:]:
         where, _, rules = part.partition("collision occurred")[0].partition(" between the following rules:")
         collisions.append((where, sorted(re.findall(r"<[^>]*>", rules))))
-    where, found = min(collisions)
-    return f"The grammar is not LALR(1): {_COLLISION}{where} between {' and '.join(found)}"
+    where, rules_in_order = min(collisions)
+    return f"The grammar is not LALR(1): {_COLLISION}{where} between {' and '.join(rules_in_order)}"
 
 
-def _literal(error: Exception, text: str) -> GrammarError | None:
+def _literal_refusal(error: Exception, text: str) -> GrammarError | None:
     """Return the refusal of a literal whose escapes Python cannot read."""
     if len(error.args) != 2 or not isinstance(error.args[1], SyntaxError):
         return None
@@ -214,12 +214,13 @@ def check_cycles(rules: Iterable[Any], empty: Collection[Any], text: str) -> Non
         TopologicalSorter(made_of).prepare()
     except CycleError as error:
         places = Places(text)
-        found = sorted((place, one.name) for one in error.args[1] for place in [places.definition(one.name)] if place)
-        what = f"The rule {found[0][1]}" if found else "A rule"
+        located = ((places.definition(symbol.name), symbol.name) for symbol in error.args[1])
+        placed = sorted((place, name) for place, name in located if place)
+        what = f"The rule {placed[0][1]}" if placed else "A rule"
         raise GrammarError(
             f"{what} may be made of itself alone",
             text=text,
-            place=found[0][0] if found else None,
+            place=placed[0][0] if placed else None,
             remedy="Leave out the alternative that adds no text.",
         ) from None
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A rule: the symbol that it makes, how many symbols of, and its place among the rules."""
+    """A rule: the symbol that it makes, the number of symbols that it makes it of, and its place among the rules."""
 
     origin: int
     size: int
@@ -37,15 +37,15 @@ class Rule:
 
 @dataclass(frozen=True, order=True, slots=True)
 class Item:
-    """A rule that has begun: how many of its symbols have been read, and which are left."""
+    """A rule that has begun: how many of its symbols have been read, and which remain."""
 
     origin: int
     read: int
-    left: tuple[int, ...]
+    remaining: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Tables:
+class ParserTables:
     """The LALR(1) tables of a grammar. Terminals, the end of the text behind them and then rules are symbols.
 
     Terminals are numbered in the order in which the lexer tries them; those that no text makes have no expression.
@@ -56,7 +56,7 @@ class Tables:
     symbols: Sequence[str]
     """The names of all symbols."""
     context_of: Sequence[int]
-    """For each state of the parser, what the lexer tries in it."""
+    """For each state of the parser, the number of the context of the lexer in it."""
     shifts: Sequence[Mapping[int, int]]
     """For each state, the state after each symbol."""
     reductions: Sequence[Mapping[int, Rule]]
@@ -73,7 +73,7 @@ class Tables:
 
 def read_grammar(
     text: str, start: str = "start", *, indenter: "Indenter | None" = None, import_paths: Iterable[str] = ()
-) -> "tuple[Lark, Tables]":
+) -> "tuple[Lark, ParserTables]":
     """Return Lark's parser of a grammar and the tables in it. Raises GrammarError where Lark refuses it."""
     from lark import Lark
     from lark.exceptions import LarkError
@@ -90,14 +90,14 @@ def read_grammar(
             import_paths=list(import_paths),
             _plugins=plugins,
         )
-        for lexer in {id(one): one for one in _lexers(lark).values()}.values():
+        for lexer in {id(lexer): lexer for lexer in _lexers(lark).values()}.values():
             lexer.scanner  # noqa: B018  compiled here, so that what `re` refuses is refused now
     except (LarkError, re.error, ImportError, OSError, AssertionError, ValueError, RecursionError) as error:
         raise refusal(error, text) from error
     tables = _tables(lark, start, indenter)
-    made = set() if tables.indentation is None else {tables.indentation.indent, tables.indentation.dedent}
+    by_indenter = set() if tables.indentation is None else {tables.indentation.indent, tables.indentation.dedent}
     declared = range(len(tables.terminals), tables.end_symbol)
-    check_declared([tables.symbols[symbol] for symbol in declared if symbol not in made], text)
+    check_declared([tables.symbols[symbol] for symbol in declared if symbol not in by_indenter], text)
     return lark, tables
 
 
@@ -146,17 +146,17 @@ def _lexers(lark: Any) -> Mapping[int, Any]:
     return lexers
 
 
-def _tables(lark: Any, start: str, indenter: Any) -> Tables:
+def _tables(lark: Any, start: str, indenter: Any) -> ParserTables:
     """Return the tables of Lark's parser, the same in each process: the order of Lark's own is that of hashes."""
     from lark.parsers.lalr_analysis import Shift
 
     table = lark.parser.parser._parse_table  # noqa: SLF001  Lark has no other door to it
     lexers = _lexers(lark)
-    written = sorted(
+    terminals = sorted(
         {terminal.name: terminal for lexer in lexers.values() for terminal in lexer.terminals}.values(),
         key=lambda one: (-one.priority, -one.pattern.max_width, -len(one.pattern.value), one.name),
     )
-    names = [str(terminal.name) for terminal in written]
+    names = [str(terminal.name) for terminal in terminals]
     rules = lark.parser.parser_conf.rules
     used = [symbol for rule in rules for symbol in rule.expansion]
     names += sorted({str(symbol.name) for symbol in used if symbol.is_term} - set(names))
@@ -166,7 +166,7 @@ def _tables(lark: Any, start: str, indenter: Any) -> Tables:
     numbered = sorted(
         (number[rule.origin.name], tuple(number[symbol.name] for symbol in rule.expansion), id(rule)) for rule in rules
     )
-    made = {key: Rule(origin, len(symbols), place) for place, (origin, symbols, key) in enumerate(numbered)}
+    rule_of_id = {key: Rule(origin, len(symbols), place) for place, (origin, symbols, key) in enumerate(numbered)}
     states = _in_order(table, table.start_states[start], number)
     place_of = {state: place for place, state in enumerate(states)}
     shifts: list[dict[int, int]] = []
@@ -174,21 +174,21 @@ def _tables(lark: Any, start: str, indenter: Any) -> Tables:
     for state in states:
         actions = sorted((number[name], kind is Shift, to) for name, (kind, to) in table.states[state].items())
         shifts.append({symbol: place_of[target] for symbol, is_shift, target in actions if is_shift})
-        reductions.append({symbol: made[id(rule)] for symbol, is_shift, rule in actions if not is_shift})
+        reductions.append({symbol: rule_of_id[id(rule)] for symbol, is_shift, rule in actions if not is_shift})
     contexts: dict[int, int] = {}
-    tried: list[Context] = []
+    contexts_in_order: list[Context] = []
     context_of: list[int] = []
     for state in states:
         lexer = lexers[state]
         if id(lexer) not in contexts:
-            contexts[id(lexer)] = len(tried)
-            tried.append(_context(lexer, number))
+            contexts[id(lexer)] = len(contexts_in_order)
+            contexts_in_order.append(_context(lexer, number))
         context_of.append(contexts[id(lexer)])
     ignored = set(lark.ignore_tokens)
     kernels = dict(zip(table.states, lark.parser.parser.kernels, strict=True))
-    return Tables(
-        terminals=[Terminal(str(one.name), one.pattern.to_regexp(), one.name in ignored) for one in written],
-        contexts=tried,
+    return ParserTables(
+        terminals=[Terminal(str(each.name), each.pattern.to_regexp(), each.name in ignored) for each in terminals],
+        contexts=contexts_in_order,
         symbols=names,
         context_of=context_of,
         shifts=shifts,
@@ -220,7 +220,7 @@ def _item(pointer: Any, number: Mapping[str, int]) -> Item:
     return Item(
         origin=number.get(rule.origin.name, -1),
         read=pointer.index,
-        left=tuple(number[symbol.name] for symbol in rule.expansion[pointer.index :]),
+        remaining=tuple(number[symbol.name] for symbol in rule.expansion[pointer.index :]),
     )
 
 
@@ -268,12 +268,12 @@ _SCANNED = re.compile(f"{_NOT_GRAMMAR}|{'|'.join(f'(?P<{name}>{found})' for name
 
 def refuse_additions(text: str) -> None:
     """Raise GrammarError, with the name and the place, if a grammar that Lark refused has such an addition."""
-    for found in _SCANNED.finditer(text):
-        if found.lastgroup is not None:
-            before = text[: found.start()].split("\n")
+    for addition in _SCANNED.finditer(text):
+        if addition.lastgroup is not None:
+            before = text[: addition.start()].split("\n")
             raise GrammarError(
-                f"{found[0]!r} is of llguidance's variant of Lark, and unsupported",
+                f"{addition[0]!r} is of llguidance's variant of Lark, and unsupported",
                 text=text,
                 place=(len(before), len(before[-1]) + 1),
-                remedy=_REMEDIES[found.lastgroup],
+                remedy=_REMEDIES[addition.lastgroup],
             )

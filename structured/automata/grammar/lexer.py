@@ -24,11 +24,11 @@ from structured.errors import GrammarError, PatternError
 IGNORED = -1
 """The terminal of an ignored token."""
 
-_NO_LINE = -1
+_NO_LINE_FEED = -1
 """The column where the token has no line feed."""
 
-_PAST = -2
-"""The goal of a thread that reads on after a token of terminal t, with obligations: `_PAST - t`."""
+_AFTER_TOKEN = -2
+"""The goal of a thread that reads on after a token of terminal t, with obligations: `_AFTER_TOKEN - t`."""
 
 MAX_STATES = 20_000
 """The most states with rows. Each takes about 20 KB, as Python objects."""
@@ -70,18 +70,21 @@ class Indentation:
     """The terminal, after all others, of a line end before a line that begins at column 0."""
 
 
-class Rest(NamedTuple):
-    """The effect of a token on the rest of the text: obligations, and the frames for lookbehinds."""
+class LookaroundState(NamedTuple):
+    """What the lookarounds of the terminals know at a place: obligations on the rest of the text, and lookbehinds.
+
+    After `a(?!b)` an obligation says that no `b` follows; `behind` are the frames of what lookbehinds may have read.
+    """
 
     obligations: frozenset[Obligation]
     behind: frozenset[int]
 
 
 class Token(NamedTuple):
-    """The terminal of a token that may end here, or IGNORED, and the number of its `Rest`."""
+    """The terminal of a token that may end here, or IGNORED, and the number of the `LookaroundState` after it."""
 
     terminal: int
-    rest: int
+    lookaround: int
 
 
 class Arrival(NamedTuple):
@@ -91,7 +94,7 @@ class Arrival(NamedTuple):
     tokens: tuple[Token, ...]
 
 
-class _Taken(NamedTuple):
+class _Match(NamedTuple):
     """A match of a terminal that ends here: the preferred threads of the same terminal, and obligations."""
 
     preferred: Threads
@@ -101,12 +104,12 @@ class _Taken(NamedTuple):
 class _Step(NamedTuple):
     """The threads of one terminal after a byte.
 
-    `is_sure`: a thread has succeeded without obligations, so that less preferred threads and terminals do not count.
+    `is_decided`: a thread has succeeded without obligations, so that less preferred threads and terminals do not count.
     """
 
     threads: Threads
-    taken: tuple[_Taken, ...]
-    is_sure: bool
+    matches: tuple[_Match, ...]
+    is_decided: bool
 
 
 _NO_STEP = _Step((), (), False)
@@ -123,8 +126,8 @@ class _State(NamedTuple):
     """Whether no byte of the token has been read."""
     threads: tuple[Threads, ...]
     keywords: frozenset[int]
-    rest: Rest
-    column: int = _NO_LINE
+    lookaround: LookaroundState
+    column: int = _NO_LINE_FEED
     """The width of the blanks behind the last line feed of the token, where it may be a line end."""
 
 
@@ -145,8 +148,8 @@ class Lexer:
         expressions = Expressions()
         nodes = [_node(expressions, terminal) for terminal in terminals]
         self.matcher = Matcher(expressions)
-        self._begun = [self.matcher.enter(node, self.matcher.end(number)) for number, node in enumerate(nodes)]
-        self.widths = [expressions.nodes[node].shortest for node in nodes]
+        self._first_frames = [self.matcher.enter(node, self.matcher.end(number)) for number, node in enumerate(nodes)]
+        self.shortest_matches = [expressions.nodes[node].shortest for node in nodes]
         """The bytes of the shortest match of each terminal, lookaround aside."""
         self.blank_width = 1
         """The most columns that one byte of a line end may be."""
@@ -154,60 +157,61 @@ class Lexer:
             reads_tab = expressions.reads(nodes[indentation.line_end], 0x09)
             self.blank_width = indentation.tab_width if reads_tab else 1
         self._keyword_frames = self._begin_keywords(nodes)
-        self._past = [self.matcher.end(_PAST - number) for number in range(len(nodes))]
+        self._after_token_frames = [self.matcher.end(_AFTER_TOKEN - number) for number in range(len(nodes))]
         self.states: list[_State] = []
         self.expected: list[tuple[tuple[int, int], ...]] = []
-        self.rests: list[Rest] = []
+        self.lookarounds: list[LookaroundState] = []
         self._state_numbers: dict[_State, int] = {}
-        self._rest_numbers: dict[Rest, int] = {}
+        self._lookaround_numbers: dict[LookaroundState, int] = {}
         self.arrivals: list[Arrival] = []
         self._arrival_numbers: dict[Arrival, int] = {}
         self._rows: dict[int, tuple[int, ...]] = {}
         self.start = cache(self._new_start)
-        """The state before a token, by context and rest; DEAD if no token may follow and the text may not end."""
-        self._begin = cache(self._new_beginning)
+        """The state before a token, by context and lookaround; DEAD if no token may follow and the text may not end."""
+        self._first_threads = cache(self._new_first_threads)
         self._behind_row = cache(self._new_behind_row)
         self._thread_row = cache(self._new_thread_row)
         self._obligation_row = cache(self._new_obligation_row)
         self._keyword_row = cache(self._new_keyword_row)
         self._obligations = Obligations(self.matcher, self._obligation_row)
         self._steps: dict[_Step, _Step] = {_NO_STEP: _NO_STEP}
-        self._left: dict[frozenset[Obligation], frozenset[Obligation]] = {}
+        self._obligation_sets: dict[frozenset[Obligation], frozenset[Obligation]] = {}
         self.lock = Lock()
-        self.nothing = self._arrival(Arrival(DEAD, ()))
-        self.beginning = self._rest(Rest(NO_OBLIGATIONS, self.matcher.beginning()))
+        self.no_arrival = self._arrival(Arrival(DEAD, ()))
+        self.initial_lookaround = self._lookaround_number(LookaroundState(NO_OBLIGATIONS, self.matcher.beginning()))
 
     def _begin_keywords(self, nodes: Sequence[int]) -> dict[tuple[int, int], int]:
-        """Return the frame of each keyword of each terminal; its end is the place of the two behind the terminals."""
+        """Return the frame of each keyword of each terminal; its goal is numbered after those of the terminals."""
         replaced = [item for context in self.contexts for item in context.keywords.items()]
-        self._keyword_goals = list(dict.fromkeys((terminal, one) for terminal, ones in replaced for one in ones))
+        pairs = [(terminal, keyword) for terminal, keywords in replaced for keyword in keywords]
+        self._keyword_goals = list(dict.fromkeys(pairs))
         return {
             goal: self.matcher.enter(nodes[goal[1]], self.matcher.end(place))
             for place, goal in enumerate(self._keyword_goals, len(self.terminals))
         }
 
-    def _new_start(self, context: int, rest: int) -> int:
-        here, behind = self.contexts[context], self.rests[rest].behind
-        threads = [self._begin(terminal, behind) for terminal in here.terminals]
+    def _new_start(self, context: int, lookaround: int) -> int:
+        tried, behind = self.contexts[context], self.lookarounds[lookaround].behind
+        threads = [self._first_threads(terminal, behind) for terminal in tried.terminals]
         keywords = [
             Thread(self._keyword_frames[terminal, keyword])
-            for terminal, all_of_it in here.keywords.items()
-            for keyword in all_of_it
+            for terminal, replacements in tried.keywords.items()
+            for keyword in replacements
         ]
         new_keywords = self.matcher.unfolded_frames(keywords, behind)
-        return self._state(_State(True, tuple(filter(None, threads)), new_keywords, self.rests[rest]))
+        return self._state(_State(True, tuple(filter(None, threads)), new_keywords, self.lookarounds[lookaround]))
 
-    def _new_beginning(self, terminal: int, behind: frozenset[int]) -> Threads:
+    def _new_first_threads(self, terminal: int, behind: frozenset[int]) -> Threads:
         """Return the threads of a terminal before its first byte."""
-        return tuple(self.matcher.unfold([Thread(self._begun[terminal])], behind, is_ordered=True))
+        return tuple(self.matcher.unfold([Thread(self._first_frames[terminal])], behind, is_ordered=True))
 
     def may_end(self, state: int) -> bool:
         """Tell whether a text may end in a state, if the parser lets it."""
         progress = self.states[state]
-        return progress.is_fresh and self.matcher.hold_at_end(progress.rest.obligations)
+        return progress.is_fresh and self.matcher.are_met_at_end(progress.lookaround.obligations)
 
     def row(self, state: int) -> tuple[int, ...]:
-        """Return for each byte the number of its arrival; `nothing` for none."""
+        """Return for each byte the number of its arrival; `no_arrival` for none."""
         row = self._rows.get(state)
         if row is None:
             if len(self._rows) >= MAX_STATES:
@@ -224,19 +228,19 @@ class Lexer:
         return 2 * len(self._rows) <= MAX_STATES
 
     def _new_row(self, state: _State) -> tuple[int, ...]:
-        behind = state.rest.behind
+        behind = state.lookaround.behind
         thread_rows = [self._thread_row(threads, behind) for threads in state.threads]
         rows: list[Sequence[object]] = [
             self._behind_row(behind),
             *thread_rows,
-            *(self._obligation_row(obligation, behind) for obligation in state.rest.obligations),
+            *(self._obligation_row(obligation, behind) for obligation in state.lookaround.obligations),
             *map(self._keyword_row, state.keywords),
             columns := self._columns_after(state),
         ]
         known: dict[tuple[int, ...], int] = {}
         row: list[int] = []
-        for byte, found in enumerate(zip(*rows, strict=True)):
-            key = tuple(map(id, found))  # each row has equal ones as one
+        for byte, entries in enumerate(zip(*rows, strict=True)):
+            key = tuple(map(id, entries))  # equal entries of a row are one object
             arrival = known.get(key)
             if arrival is None:
                 steps = [row_of_steps[byte] for row_of_steps in thread_rows]
@@ -244,8 +248,8 @@ class Lexer:
             row.append(arrival)
         return tuple(row)
 
-    def _in_classes(self, frames: Iterable[int], compute: Callable[[int], T]) -> list[T]:
-        """Return for each byte what it leads to, computed once for bytes that no frame tells apart."""
+    def _row_by_classes(self, frames: Iterable[int], compute: Callable[[int], T]) -> list[T]:
+        """Return a result for each byte, computed once for bytes that no frame tells apart."""
         borders = sorted({0, 256}.union(*map(self.matcher.borders, frames)))
         row: list[T] = []
         for low, end in pairwise(borders):
@@ -254,59 +258,65 @@ class Lexer:
 
     def _new_behind_row(self, behind: frozenset[int]) -> list[frozenset[int]]:
         """Return for each byte the frames for lookbehinds after it."""
-        one_of_each: dict[frozenset[int], frozenset[int]] = {}
-        found = self._in_classes(behind, lambda byte: self.matcher.behind_after(behind, byte))
-        return [one_of_each.setdefault(one, one) for one in found]
+        interned: dict[frozenset[int], frozenset[int]] = {}
+        row = self._row_by_classes(behind, lambda byte: self.matcher.behind_after(behind, byte))
+        return [interned.setdefault(frames, frames) for frames in row]
 
     def _new_thread_row(self, threads: Threads, behind: frozenset[int]) -> list[_Step]:
         """Return for each byte the step of the threads of one terminal."""
         frames = [*self._frames_of(threads), *behind]
-        return self._in_classes(frames, lambda byte: self._stepped(threads, behind, byte))
+        return self._row_by_classes(frames, lambda byte: self._step_of(threads, behind, byte))
 
-    def _stepped(self, threads: Threads, behind: frozenset[int], byte: int) -> _Step:
+    def _step_of(self, threads: Threads, behind: frozenset[int], byte: int) -> _Step:
         matcher, after = self.matcher, self._behind_row(behind)[byte]
-        moved = matcher.moved(threads, byte, lambda open_ones: self._all_after(open_ones, behind, byte))
+        moved = self._moved(threads, behind, byte)
         if not moved:
             return _NO_STEP
-        going_on: list[Thread] = []
-        taken: list[_Taken] = []
-        is_sure = False
-        for frame, open_ones in matcher.unfold(moved, after, is_ordered=True):
+        alive: list[Thread] = []
+        matches: list[_Match] = []
+        is_decided = False
+        for frame, obligations in matcher.unfold(moved, after, is_ordered=True):
             if not matcher.is_end(frame):
-                going_on.append(Thread(frame, open_ones))
+                alive.append(Thread(frame, obligations))
                 continue
-            if matcher.goal[frame] > _PAST:
-                taken.append(_Taken(tuple(going_on), open_ones))
-            is_sure = not open_ones
-            going_on += [] if is_sure else [Thread(self._past[self._goal_of(threads)], open_ones)]
-        step = _Step(tuple(going_on), tuple(taken), is_sure)
+            if matcher.goal[frame] > _AFTER_TOKEN:
+                matches.append(_Match(tuple(alive), obligations))
+            is_decided = not obligations
+            alive += [] if is_decided else [Thread(self._after_token_frames[self._goal_of(threads)], obligations)]
+        step = _Step(tuple(alive), tuple(matches), is_decided)
         return self._steps.setdefault(step, step)
 
     def _new_obligation_row(self, obligation: Obligation, behind: frozenset[int]) -> list[frozenset[Obligation] | None]:
-        """Return for each byte the rest of an obligation, None if it is violated."""
+        """Return for each byte what is left of an obligation, None if it is violated."""
         frames = [*self._frames_of(obligation.threads), *behind]
-        return self._in_classes(frames, lambda byte: self._obliged_after(obligation, behind, byte))
+        return self._row_by_classes(frames, lambda byte: self._obligation_after(obligation, behind, byte))
 
-    def _obliged_after(self, obligation: Obligation, behind: frozenset[int], byte: int) -> frozenset[Obligation] | None:
+    def _moved(self, threads: Iterable[Thread], behind: frozenset[int], byte: int) -> list[Thread]:
+        """Return the threads after a byte; see `Matcher.moved`."""
+        return self.matcher.moved(threads, byte, lambda obligations: self._obligations_after(obligations, behind, byte))
+
+    def _obligation_after(
+        self, obligation: Obligation, behind: frozenset[int], byte: int
+    ) -> frozenset[Obligation] | None:
         after = self._behind_row(behind)[byte]
-        moved = self.matcher.moved(obligation.threads, byte, lambda open_ones: self._all_after(open_ones, behind, byte))
-        left = self.matcher.obliged(obligation.is_positive, moved, after)
-        return None if left is None else self._left.setdefault(left, left)
+        moved = self._moved(obligation.threads, behind, byte)
+        left = self.matcher.obligation_of(obligation.is_positive, moved, after)
+        return None if left is None else self._obligation_sets.setdefault(left, left)
 
-    def _all_after(
+    def _obligations_after(
         self, obligations: frozenset[Obligation], behind: frozenset[int], byte: int
     ) -> frozenset[Obligation] | None:
         left = NO_OBLIGATIONS
         for obligation in obligations:
-            more = self._obligation_row(obligation, behind)[byte]
-            if more is None:
+            rest_of_obligation = self._obligation_row(obligation, behind)[byte]
+            if rest_of_obligation is None:
                 return None
-            left = left | more if left else more
+            left = left | rest_of_obligation if left else rest_of_obligation
         return left
 
     def _new_keyword_row(self, frame: int) -> list[int]:
         """Return for each byte the frame of a keyword after it, -1 if there is none."""
-        return self._in_classes([frame], lambda byte: self.matcher.after(frame, byte))
+        return self._row_by_classes([frame], lambda byte: self.matcher.after(frame, byte))
 
     def _frames_of(self, threads: Iterable[Thread]) -> list[int]:
         frames, waiting = [], list(threads)
@@ -317,45 +327,44 @@ class Lexer:
         return frames
 
     def _after(self, state: _State, byte: int, steps: Sequence[_Step], column: int) -> int:
-        """Return the arrival of a byte, given what it makes of the threads of each terminal, and of the column."""
-        before = state.rest.behind
-        behind = self._behind_row(before)[byte]
-        obligations = self._all_after(state.rest.obligations, before, byte)
+        """Return the arrival of a byte, given the steps of the threads of each terminal, and the column after it."""
+        behind = self._behind_row(state.lookaround.behind)[byte]
+        obligations = self._obligations_after(state.lookaround.obligations, state.lookaround.behind, byte)
         if obligations is None or all(step is _NO_STEP for step in steps):
-            return self.nothing
-        after = [Thread(frame) for one in state.keywords for frame in [self._keyword_row(one)[byte]] if frame >= 0]
-        keywords = self.matcher.unfolded_frames(after, behind)
+            return self.no_arrival
+        frames = [self._keyword_row(frame)[byte] for frame in state.keywords]
+        keywords = self.matcher.unfolded_frames([Thread(frame) for frame in frames if frame >= 0], behind)
         tokens: list[Token] = []
-        going_on: list[Threads] = []
+        alive: list[Threads] = []
         denied = obligations
         for threads, step in zip(state.threads, steps, strict=True):
-            for preferred, open_ones in step.taken:
-                left = self._obligations.together(denied | open_ones | self._denied(preferred), behind)
+            for preferred, match_obligations in step.matches:
+                left = self._obligations.together(denied | match_obligations | self._denial(preferred), behind)
                 if left is not None:
                     terminal = self._terminal(self._goal_of(threads), keywords, column)
-                    tokens.append(Token(terminal, self._rest(Rest(left, behind))))
+                    tokens.append(Token(terminal, self._lookaround_number(LookaroundState(left, behind))))
             if step.threads:
-                going_on.append(step.threads)
-                denied |= self._denied(step.threads)
-            if step.is_sure:
+                alive.append(step.threads)
+                denied |= self._denial(step.threads)
+            if step.is_decided:
                 break
-        while going_on and all(self.matcher.is_end(frame) for frame, _ in going_on[-1]):
-            going_on.pop()
-        if not going_on:
+        while alive and all(self.matcher.is_end(frame) for frame, _ in alive[-1]):
+            alive.pop()
+        if not alive:
             return self._arrival(Arrival(DEAD, tuple(tokens)))
-        alive = set(map(self._goal_of, going_on))
-        kept = frozenset(
-            frame for frame in keywords if not self.matcher.is_end(frame) and self._keyword(frame)[0] in alive
+        goals = set(map(self._goal_of, alive))
+        unread_keywords = frozenset(
+            frame for frame in keywords if not self.matcher.is_end(frame) and self._keyword(frame)[0] in goals
         )
-        column = column if self._may_end_line(going_on) else _NO_LINE
-        new = _State(False, tuple(going_on), kept, Rest(obligations, behind), column)
+        column = column if self._may_end_line(alive) else _NO_LINE_FEED
+        new = _State(False, tuple(alive), unread_keywords, LookaroundState(obligations, behind), column)
         return self._arrival(Arrival(self._state(new), tuple(tokens)))
 
     def _goal_of(self, threads: Threads) -> int:
         goal = self.matcher.goal[threads[0].frame]
-        return _PAST - goal if goal <= _PAST else goal
+        return _AFTER_TOKEN - goal if goal <= _AFTER_TOKEN else goal
 
-    def _denied(self, threads: Threads) -> frozenset[Obligation]:
+    def _denial(self, threads: Threads) -> frozenset[Obligation]:
         return frozenset({Obligation(False, frozenset(threads))}) if threads else NO_OBLIGATIONS
 
     def _terminal(self, terminal: int, keywords: frozenset[int], column: int) -> int:
@@ -363,21 +372,21 @@ class Lexer:
         if self.terminals[terminal].is_ignored:
             return IGNORED
         ended = [self._keyword(frame) for frame in keywords if self.matcher.is_end(frame)]
-        terminal = min((keyword for one, keyword in ended if one == terminal), default=terminal)
+        terminal = min((keyword for replaced, keyword in ended if replaced == terminal), default=terminal)
         if self.indentation is not None and terminal == self.indentation.line_end:
             return self.indentation.line_ends + column
         return terminal
 
     def _may_end_line(self, threads: Iterable[Threads]) -> bool:
         line_end = None if self.indentation is None else self.indentation.line_end
-        return line_end is not None and any(self._goal_of(one) == line_end for one in threads)
+        return line_end is not None and line_end in map(self._goal_of, threads)
 
     def _columns_after(self, state: _State) -> list[int]:
         """Return for each byte the width of the blanks behind the last line feed."""
         if self.indentation is None or not self._may_end_line(state.threads):
-            return [_NO_LINE] * 256
+            return [_NO_LINE_FEED] * 256
         columns = [state.column] * 256
-        if state.column != _NO_LINE:
+        if state.column != _NO_LINE_FEED:
             columns[0x09] += self.indentation.tab_width
             columns[0x20] += 1
         columns[0x0A] = 0
@@ -395,7 +404,7 @@ class Lexer:
 
     def _expected(self, state: _State) -> dict[int, int]:
         """Return the terminals that a token may become, each with the least number of bytes that it takes."""
-        found: dict[int, int] = {}
+        least_bytes: dict[int, int] = {}
         reachable = set()
         for threads in state.threads:
             goal = self._goal_of(threads)
@@ -404,15 +413,15 @@ class Lexer:
             )
             reachable.add(goal)
             terminal = IGNORED if self.terminals[goal].is_ignored else goal
-            found[terminal] = min(found.get(terminal, FAR), shortest)
+            least_bytes[terminal] = min(least_bytes.get(terminal, FAR), shortest)
         for frame in state.keywords:
             terminal, keyword = self._keyword(frame)
             if terminal in reachable and not self.terminals[terminal].is_ignored:
-                found[keyword] = min(found.get(keyword, FAR), self.matcher.shortest[frame])
-        return found
+                least_bytes[keyword] = min(least_bytes.get(keyword, FAR), self.matcher.shortest[frame])
+        return least_bytes
 
-    def _rest(self, new: Rest) -> int:
-        return _number(self._rest_numbers, self.rests, new)
+    def _lookaround_number(self, new: LookaroundState) -> int:
+        return _number(self._lookaround_numbers, self.lookarounds, new)
 
     def _arrival(self, new: Arrival) -> int:
         return _number(self._arrival_numbers, self.arrivals, new)

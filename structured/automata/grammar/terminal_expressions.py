@@ -129,7 +129,10 @@ class Expressions:
         """Tell whether some part of a node may read a byte."""
         node = self.nodes[number]
         if node.kind == SET:
-            return any(low <= byte <= high or (rest >= 0 and self.reads(rest, byte)) for low, high, rest in node.arcs)
+            return any(
+                low <= byte <= high or (continuation >= 0 and self.reads(continuation, byte))
+                for low, high, continuation in node.arcs
+            )
         return node.kind != LOOK and any(self.reads(part, byte) for part in node.parts)
 
     def character(self, ranges: tuple[Range, ...]) -> int:
@@ -137,10 +140,12 @@ class Expressions:
         return self._bytes(byte_sequences(ranges))
 
     def _bytes(self, sequences: Sequence[tuple[ByteRange, ...]]) -> int:
-        after: dict[ByteRange, list[tuple[ByteRange, ...]]] = {}
-        for first, *rest in sequences:
-            after.setdefault(first, []).append(tuple(rest))
-        arcs = tuple((low, high, -1 if rests == [()] else self._bytes(rests)) for (low, high), rests in after.items())
+        following: dict[ByteRange, list[tuple[ByteRange, ...]]] = {}
+        for first, *others in sequences:
+            following.setdefault(first, []).append(tuple(others))
+        arcs = tuple(
+            (low, high, -1 if ranges == [()] else self._bytes(ranges)) for (low, high), ranges in following.items()
+        )
         return self.node(kind=SET, shortest=min(map(len, sequences)), arcs=arcs)
 
     def concat(self, parts: Sequence[int]) -> int:

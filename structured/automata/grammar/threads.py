@@ -42,12 +42,12 @@ class Frame(NamedTuple):
     """A node with the place reached in it, above what is read after it.
 
     `place` is the next part of a CONCAT, the times that a LOOP has read its item (up to what still matters), of END
-    what has been read. `is_idle` says that the item of a LOOP has read nothing since it began.
+    what has been read. `has_read_nothing` says that the item of a LOOP has read nothing since it began.
     """
 
     node: int
     place: int
-    is_idle: bool
+    has_read_nothing: bool
     below: int
 
 
@@ -72,7 +72,7 @@ class Matcher:
         self.goal: list[int] = []
         """The goal of each frame: the number that its lowest frame names."""
         self._known: dict[Frame, int] = {}
-        self._awakened = cache(self._new_awakened)
+        self._after_reading = cache(self._new_after_reading)
         self.after = cache(self._read)
         """The frame after a frame and a byte, -1 if it does not read the byte."""
         self._ends = [self.end(place) for place in range(len(expressions.behind))]
@@ -139,24 +139,24 @@ class Matcher:
         if node.kind == CONCAT:
             if frame.place == len(node.parts):
                 return [Thread(frame.below, obligations)]
-            rest = frame.below
+            below = frame.below
             if frame.place + 1 < len(node.parts):
-                rest = self._frame(frame.node, frame.place + 1, frame.below)
-            return [Thread(self.enter(node.parts[frame.place], rest), obligations)]
+                below = self._frame(frame.node, frame.place + 1, frame.below)
+            return [Thread(self.enter(node.parts[frame.place], below), obligations)]
         if node.kind == LOOK:
-            more = self._look(frame.node, behind)
-            return [] if more is None else [Thread(frame.below, obligations | more)]
+            lookahead = self._look(frame.node, behind)
+            return [] if lookahead is None else [Thread(frame.below, obligations | lookahead)]
         assert node.kind == LOOP
         item, count = node.parts[0], frame.place
         if count < node.least:
-            again = self._frame(frame.node, count + 1, frame.below, is_idle=frame.is_idle)
-            return [Thread(self.enter(item, again), obligations)]
+            after_item = self._frame(frame.node, count + 1, frame.below, has_read_nothing=frame.has_read_nothing)
+            return [Thread(self.enter(item, after_item), obligations)]
         ways = [Thread(frame.below, obligations)]
-        if not frame.is_idle and (node.most == UNBOUNDED or count < node.most):
+        if not frame.has_read_nothing and (node.most == UNBOUNDED or count < node.most):
             more_read = count if node.most == UNBOUNDED else count + 1
-            may_idle = self.expressions.nodes[item].shortest == 0
-            again = self._frame(frame.node, more_read, frame.below, is_idle=may_idle)
-            ways.append(Thread(self.enter(item, again), obligations))
+            may_read_nothing = self.expressions.nodes[item].shortest == 0
+            after_item = self._frame(frame.node, more_read, frame.below, has_read_nothing=may_read_nothing)
+            ways.append(Thread(self.enter(item, after_item), obligations))
         return ways[::-1] if node.is_greedy else ways
 
     def _look(self, number: int, behind: frozenset[int]) -> frozenset[Obligation] | None:
@@ -165,9 +165,9 @@ class Matcher:
         if node.is_behind:
             return NO_OBLIGATIONS if (self._ends[node.parts[0]] in behind) != node.is_negated else None
         inner = Thread(self.enter(node.parts[0], self.end(0)))
-        return self.obliged(not node.is_negated, [inner], behind)
+        return self.obligation_of(not node.is_negated, [inner], behind)
 
-    def obliged(
+    def obligation_of(
         self, is_positive: bool, threads: Iterable[Thread], behind: frozenset[int]
     ) -> frozenset[Obligation] | None:
         """Return the obligation that some threads read a beginning of the rest, or none does; None if it cannot hold.
@@ -191,19 +191,19 @@ class Matcher:
 
         `left_of` says what the byte leaves of some obligations, None if one is not met.
         """
-        found = []
+        threads_after = []
         for frame, obligations in threads:
             after = frame if self.is_end(frame) else self.after(frame, byte)
             if after >= 0:
                 left = left_of(obligations) if obligations else obligations
                 if left is not None:
-                    found.append(Thread(after, left))
-        return found
+                    threads_after.append(Thread(after, left))
+        return threads_after
 
-    def hold_at_end(self, obligations: frozenset[Obligation]) -> bool:
+    def are_met_at_end(self, obligations: frozenset[Obligation]) -> bool:
         """Tell whether some obligations are met if the text ends here."""
         return all(
-            is_positive == any(self.is_end(frame) and self.hold_at_end(more) for frame, more in threads)
+            is_positive == any(self.is_end(frame) and self.are_met_at_end(more) for frame, more in threads)
             for is_positive, threads in obligations
         )
 
@@ -215,10 +215,10 @@ class Matcher:
         top = self.frames[frame]
         if top.node == END:
             return -1
-        for low, high, rest in self.expressions.nodes[top.node].arcs:
+        for low, high, continuation in self.expressions.nodes[top.node].arcs:
             if low <= byte <= high:
-                below = self._awakened(top.below)
-                return below if rest < 0 else self.enter(rest, below)
+                below = self._after_reading(top.below)
+                return below if continuation < 0 else self.enter(continuation, below)
         return -1
 
     def borders(self, frame: int) -> Iterable[int]:
@@ -229,13 +229,13 @@ class Matcher:
                 yield low
                 yield high + 1
 
-    def _new_awakened(self, frame: int) -> int:
-        """Return the frame in which no repetition is idle, since something has been read."""
+    def _new_after_reading(self, frame: int) -> int:
+        """Return the frame after something has been read, in which no item has read nothing."""
         top = self.frames[frame]
-        return frame if top.node == END else self._frame(top.node, top.place, self._awakened(top.below))
+        return frame if top.node == END else self._frame(top.node, top.place, self._after_reading(top.below))
 
-    def _frame(self, node: int, place: int, below: int, *, is_idle: bool = False) -> int:
-        new = Frame(node, place, is_idle, below)
+    def _frame(self, node: int, place: int, below: int, *, has_read_nothing: bool = False) -> int:
+        new = Frame(node, place, has_read_nothing, below)
         number = self._known.get(new)
         if number is None:
             number = self._known[new] = len(self.frames)
@@ -282,21 +282,21 @@ class Obligations:
 
     def _simplified(self, obligations: frozenset[Obligation], behind: frozenset[int]) -> frozenset[Obligation] | None:
         shorter = obligations
-        for one in obligations:
-            others = shorter - {one}
-            shorter = others | {_without(one, others)}
-        outcomes = {one: self._outcome(one, behind) for one in shorter}
+        for obligation in obligations:
+            others = shorter - {obligation}
+            shorter = others | {_without(obligation, others)}
+        outcomes = {obligation: self._outcome(obligation, behind) for obligation in shorter}
         if _failed(outcomes.values()) == _EVERY:
             return None
         kept = dict(outcomes)
-        for one, outcome in sorted(outcomes.items(), key=lambda item: item[1].failed.bit_count()):
-            del kept[one]
+        for obligation, outcome in sorted(outcomes.items(), key=lambda item: item[1].failed.bit_count()):
+            del kept[obligation]
             if outcome.met | _failed(kept.values()) != _EVERY:
-                kept[one] = outcome
+                kept[obligation] = outcome
         return frozenset(kept) or NO_OBLIGATIONS
 
     def _new_outcome(self, obligation: Obligation, behind: frozenset[int]) -> _Outcome:
-        holds_at_end = self.matcher.hold_at_end(frozenset({obligation}))
+        holds_at_end = self.matcher.are_met_at_end(frozenset({obligation}))
         met, failed = int(holds_at_end) << 256, int(not holds_at_end) << 256
         for byte, left in enumerate(self._row_of(obligation, behind)):
             if left is None:

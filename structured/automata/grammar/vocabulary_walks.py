@@ -20,21 +20,21 @@ from structured.automata.loops.machine import TrieArrays
 from structured.automata.loops.token_walks import FEW_CHILDREN, WalkArrays, sort_found
 from structured.vocabulary.trie import Trie
 
-_MAX_COLUMNS = 40
-"""Blanks behind a line feed after which a line end is a token end."""
+_MAX_LINE_END_COLUMNS = 40
+"""The most blanks behind a line feed after which token ends of a line end are looked for."""
 
-_MAX_MET = 30
-"""States that are looked at behind one for all its token ends."""
+_MAX_STATES_AHEAD = 30
+"""The most states within a token that are visited to find all its ends."""
 
-_MAX_ARRIVALS = 6
-"""Ways that the bytes may go from each of them."""
+_MAX_ARRIVALS_EACH = 6
+"""The most distinct arrivals, on average, of the bytes after each of them."""
 
 
 class TokenEnd(NamedTuple):
-    """A token that ends after some bytes, and what it leaves behind."""
+    """The end of a token: its terminal, the number of the `LookaroundState` after it, and the bytes up to it."""
 
     terminal: int
-    rest: int
+    lookaround: int
     width: int
 
 
@@ -44,81 +44,83 @@ class TokenEnds:
     def __init__(self, lexer: Lexer, absent: frozenset[int]) -> None:
         self.lexer = lexer
         self._present = [byte for byte in range(0xFF) if byte not in absent]
-        self._nearest: dict[tuple[int, int], TokenEnd | None] = {}
+        self._nearest_ends: dict[tuple[int, int], TokenEnd | None] = {}
         self._arrivals_of = cache(self._new_arrivals)
-        self.of = cache(self._found)
+        self.of = cache(self._new_ends)
 
-    def _found(self, state: int) -> tuple[list[TokenEnd], bool]:
+    def _new_ends(self, state: int) -> tuple[list[TokenEnd], bool]:
         """Return token ends of a state, and whether there are no others.
 
         The nearest come first, and those of tokens that the parser does not see last.
         """
-        every = self._every(state)
-        found = self._some(state) if every is None else every
-        return sorted(found, key=lambda one: (one.terminal == IGNORED, one.width)), every is not None
+        all_ends = self._all_ends(state)
+        ends = self._end_of_each_terminal(state) if all_ends is None else all_ends
+        return sorted(ends, key=lambda end: (end.terminal == IGNORED, end.width)), all_ends is not None
 
-    def _some(self, state: int) -> list[TokenEnd]:
+    def _end_of_each_terminal(self, state: int) -> list[TokenEnd]:
         """Return a token end for each terminal, or for each column of a line end."""
-        found: list[TokenEnd] = []
+        ends: list[TokenEnd] = []
         indentation = self.lexer.indentation
         for terminal, _ in self.lexer.expected[state]:
             if indentation is not None and terminal == indentation.line_end:
-                found += self._line_ends(state, terminal)
+                ends += self._line_ends(state, terminal)
             else:
-                found += filter(None, [self._find(state, terminal)])
-        return found
+                ends += filter(None, [self._nearest_end(state, terminal)])
+        return ends
 
-    def _find(self, state: int, terminal: int) -> TokenEnd | None:
+    def _nearest_end(self, state: int, terminal: int) -> TokenEnd | None:
         """Return the nearest token end of a terminal, as far as each byte brings it nearer."""
         path: list[int] = []
-        found: TokenEnd | None = None
-        while (state, terminal) not in self._nearest:
+        while (state, terminal) not in self._nearest_ends:
             token = self._token(state, terminal)
             if token is not None:
-                self._nearest[state, terminal] = TokenEnd(*token, 1)
+                self._nearest_ends[state, terminal] = TokenEnd(*token, 1)
                 break
             path.append(state)
             nearer = self._nearer(state, terminal)
             if nearer == DEAD:
                 break
             state = nearer
-        found = self._nearest.get((state, terminal))
+        end = self._nearest_ends.get((state, terminal))
         for before in reversed(path):
-            found = None if found is None else found._replace(width=found.width + 1)
-            self._nearest[before, terminal] = found
-        return found
+            end = None if end is None else end._replace(width=end.width + 1)
+            self._nearest_ends[before, terminal] = end
+        return end
 
     def _token(self, state: int, terminal: int) -> Token | None:
         """Return the token of a terminal that ends after the next byte and obliges to least; None if there is none."""
-        found = [
+        tokens = [
             token
             for arrival in self._arrivals_of(state)
             for token in self.lexer.arrivals[arrival].tokens
             if token.terminal == terminal
         ]
         return min(
-            found,
-            key=lambda token: (sum(len(one.threads) for one in self.lexer.rests[token.rest].obligations), token.rest),
+            tokens,
+            key=lambda token: (
+                sum(len(obligation.threads) for obligation in self.lexer.lookarounds[token.lookaround].obligations),
+                token.lookaround,
+            ),
             default=None,
         )
 
-    def _every(self, state: int) -> list[TokenEnd] | None:
+    def _all_ends(self, state: int) -> list[TokenEnd] | None:
         """Return all token ends of a state, each by the nearest way; None where that is not seen at once."""
-        found: dict[Token, TokenEnd] = {}
+        ends: dict[Token, TokenEnd] = {}
         met, level, width = {state}, [state], 1
         while level:
-            here = [arrival for one in level for arrival in self._arrivals_of(one)]
-            if len(met) > _MAX_MET or len(here) > _MAX_ARRIVALS * len(level):
+            arrivals = [arrival for state_in_level in level for arrival in self._arrivals_of(state_in_level)]
+            if len(met) > _MAX_STATES_AHEAD or len(arrivals) > _MAX_ARRIVALS_EACH * len(level):
                 return None
             level, width = [], width + 1
-            for arrival in here:
+            for arrival in arrivals:
                 after, tokens = self.lexer.arrivals[arrival]
                 for token in tokens:
-                    found.setdefault(token, TokenEnd(*token, width - 1))
+                    ends.setdefault(token, TokenEnd(*token, width - 1))
                 if after != DEAD and after not in met:
                     met.add(after)
                     level.append(after)
-        return list(found.values())
+        return list(ends.values())
 
     def _nearer(self, state: int, terminal: int) -> int:
         """Return the state after a byte in which the terminal takes the fewest bytes; DEAD if not fewer than here."""
@@ -134,18 +136,18 @@ class TokenEnds:
         """Return the token ends of a line end, one for each column of the next line."""
         indentation, width = self.lexer.indentation, 1
         assert indentation is not None
-        found: dict[int, TokenEnd] = {}
-        while state != DEAD and width <= _MAX_COLUMNS:
+        ends: dict[int, TokenEnd] = {}
+        while state != DEAD and width <= _MAX_LINE_END_COLUMNS:
             for arrival in self._arrivals_of(state):
                 for token in self.lexer.arrivals[arrival].tokens:
                     if token.terminal >= indentation.line_ends:
-                        found.setdefault(token.terminal, TokenEnd(*token, width))
+                        ends.setdefault(token.terminal, TokenEnd(*token, width))
             if self.lexer.states[state].column >= 0:
                 state = self._after(state, 0x20)
             else:
-                state = self._after(state, 0x0A) if found else self._nearer(state, terminal)
+                state = self._after(state, 0x0A) if ends else self._nearer(state, terminal)
             width += 1
-        return list(found.values())
+        return list(ends.values())
 
     def _after(self, state: int, byte: int) -> int:
         return self.lexer.arrivals[self.lexer.row(state)[byte]].state if byte in self._present else DEAD
@@ -171,7 +173,7 @@ class TokenWalks:
         self.arrays = WalkArrays(**arrays)
         self.count = 0
         self.longest = 1
-        """The most tokens of the grammar in a walk."""
+        """The most tokens of the grammar in one walk."""
         self._used = dict.fromkeys(self.arrays._fields, 0)
         self._used["first_node"] = 1
         self._sets: dict[bytes, int] = {}
@@ -192,51 +194,59 @@ class TokenWalks:
     def nodes_of(self, number: int) -> _Numbers:
         """Return the nodes of a set."""
         first, end = self.arrays.first_node[number : number + 2].tolist()
-        found: _Numbers = self.arrays.nodes[first:end]
-        return found
+        nodes: _Numbers = self.arrays.nodes[first:end]
+        return nodes
 
     def add(
         self,
         state: int,
         number: int,
-        found: _Numbers,
+        met: _Numbers,
         lexer: Lexer,
         token_ends_of: Callable[[int], tuple[Sequence[TokenEnd], bool]],
     ) -> None:
         """Add the walk from a state of the lexer below a set of nodes.
 
-        It met some arrivals of the lexer at some nodes of the trie: the rows `node, arrival` of `found`.
+        It met some arrivals of the lexer at some nodes of the trie: the rows `node, arrival` of `met`. There is a group
+        of nodes for each token of the grammar that may end there, and behind these one for each state that is reached.
         """
-        times = np.bincount(found[:, 1])
-        ending: dict[Token, int] = {}
-        within: dict[int, int] = {}
-        met = [lexer.arrivals[arrival] if times[arrival] else Arrival(DEAD, ()) for arrival in range(len(times))]
-        ends = [tuple(ending.setdefault(token, len(ending)) for token in tokens) for _, tokens in met]
-        lies = [() if target == DEAD else (within.setdefault(target, len(within)),) for target, _ in met]
-        groups_of = [here + tuple(len(ending) + one for one in more) for here, more in zip(ends, lies, strict=True)]
-        in_groups = _sorted(self.trie, found, times, groups_of, len(ending) + len(within))
-        counts = np.diff(in_groups.first_word).tolist()
-        numbers = dict(ending)
-        targets = [target for target, group in within.items() if counts[len(ending) + group]]
-        token_ends = [token_ends_of(target) for target in targets]
-        ways = [
-            (numbers.setdefault(Token(terminal, rest), len(numbers)), width)
-            for ways_out, _ in token_ends
-            for terminal, rest, width in ways_out
+        times = np.bincount(met[:, 1])
+        token_groups: dict[Token, int] = {}
+        state_groups: dict[int, int] = {}
+        arrivals = [lexer.arrivals[number] if times[number] else Arrival(DEAD, ()) for number in range(len(times))]
+        groups_of_tokens = [
+            tuple(token_groups.setdefault(token, len(token_groups)) for token in tokens) for _, tokens in arrivals
         ]
-        without = [0] * (len(numbers) - len(ending))
-        words_of = [*counts[: len(ending)], *without, *filter(None, counts[len(ending) :])]
-        beyond = list(self._beyond(in_groups, len(ending)))
+        groups_of_states = [
+            () if target == DEAD else (state_groups.setdefault(target, len(state_groups)),) for target, _ in arrivals
+        ]
+        groups_of = [
+            of_tokens + tuple(len(token_groups) + group for group in of_states)
+            for of_tokens, of_states in zip(groups_of_tokens, groups_of_states, strict=True)
+        ]
+        in_groups = _sorted_by_group(self.trie, met, times, groups_of, len(token_groups) + len(state_groups))
+        counts = np.diff(in_groups.first_word).tolist()
+        numbers = dict(token_groups)
+        targets = [target for target, group in state_groups.items() if counts[len(token_groups) + group]]
+        token_ends = [token_ends_of(target) for target in targets]
+        numbered_ends = [
+            (numbers.setdefault(Token(terminal, lookaround), len(numbers)), width)
+            for ends, _ in token_ends
+            for terminal, lookaround, width in ends
+        ]
+        no_words = [0] * (len(numbers) - len(token_groups))
+        word_counts = [*counts[: len(token_groups)], *no_words, *filter(None, counts[len(token_groups) :])]
+        beyond = list(self._beyond(in_groups, len(token_groups)))
         used = self._used
         last = int(self.arrays.last[state]) if state < len(self.arrays.last) else -1
         row = number, last, used["tokens"], len(numbers), used["targets"], len(targets), used["beyond"], len(beyond)
         self._append("walks", [(*row, used["first_token_end"], used["first_word"])])
-        self._append("first_token_end", used["token_ends"] + _starts([len(ways_out) for ways_out, _ in token_ends]))
-        self._append("first_word", used["words"] + _starts(words_of))
+        self._append("first_token_end", used["token_ends"] + _starts([len(ends) for ends, _ in token_ends]))
+        self._append("first_word", used["words"] + _starts(word_counts))
         self._append("tokens", list(numbers))
         self._append("targets", targets)
         self._append("is_complete", [is_complete for _, is_complete in token_ends])
-        self._append("token_ends", ways)
+        self._append("token_ends", numbered_ends)
         self._append("words", in_groups.words)
         self._append("bits", in_groups.bits)
         self._append("beyond", beyond)
@@ -245,12 +255,12 @@ class TokenWalks:
         self.count += 1
         self.longest = max(self.longest, len(numbers))
 
-    def _beyond(self, found: "_Sorted", count: int) -> Iterator[tuple[int, int, bool]]:
+    def _beyond(self, grouped: "_GroupedNodes", count: int) -> Iterator[tuple[int, int, bool]]:
         """Yield where tokens of the vocabulary go on behind each of the first `count` groups."""
         for token in range(count):
-            here = found.nodes[found.starts[token] : found.starts[token + 1]]
-            children = self.trie.first[here + 1] - self.trie.first[here]
-            going_on = here[children > 0]
+            nodes = grouped.nodes[grouped.starts[token] : grouped.starts[token + 1]]
+            children = self.trie.first[nodes + 1] - self.trie.first[nodes]
+            going_on = nodes[children > 0]
             if len(going_on):
                 yield token, self.set_of(going_on), bool(children.sum() < FEW_CHILDREN)
 
@@ -263,7 +273,7 @@ class TokenWalks:
         self._used[name] = first + len(rows)
 
 
-class _Sorted(NamedTuple):
+class _GroupedNodes(NamedTuple):
     """The nodes of each group, and the words of a mask of the tokens there; where those of each begin."""
 
     nodes: _Numbers
@@ -273,16 +283,19 @@ class _Sorted(NamedTuple):
     first_word: _Numbers
 
 
-def _sorted(
-    trie: Trie, found: _Numbers, times: NDArray[np.intp], groups_of: Sequence[tuple[int, ...]], count: int
-) -> _Sorted:
-    """Return what was found by group; `times` says how often each arrival was met, `groups_of` the groups of each."""
+def _sorted_by_group(
+    trie: Trie, met: _Numbers, times: NDArray[np.intp], groups_of: Sequence[tuple[int, ...]], count: int
+) -> _GroupedNodes:
+    """Return the nodes of some rows `node, arrival` by group.
+
+    `times` says how often each arrival was met, `groups_of` in which groups each is.
+    """
     sizes = np.array([len(groups) for groups in groups_of], dtype=np.int64)
     groups = np.array([group for groups in groups_of for group in groups], dtype=np.int32)
     in_group = np.bincount(groups, weights=np.repeat(times, sizes), minlength=count).astype(np.int64)
-    tokens = trie.token_start[found[:, 0] + 1] - trie.token_start[found[:, 0]]
-    room = int((tokens * sizes[found[:, 1]]).sum())
-    result = _Sorted(
+    tokens = trie.token_start[met[:, 0] + 1] - trie.token_start[met[:, 0]]
+    room = int((tokens * sizes[met[:, 1]]).sum())
+    result = _GroupedNodes(
         nodes=np.zeros(int(in_group.sum()), dtype=np.int32),
         starts=np.cumsum(np.append(in_group, 0)).astype(np.int32),
         words=np.zeros(room, dtype=np.int32),
@@ -292,7 +305,7 @@ def _sorted(
     arrays = TrieArrays(trie.byte, trie.first, trie.token_start, trie.token_ids)
     place_of_word = np.zeros(int(trie.token_ids.max(initial=0) >> 5) + 1, dtype=np.int32)
     nodes, starts, words, bits, first_word = result
-    sort_found(arrays, found, _starts(sizes), groups, nodes, starts, words, bits, first_word, place_of_word)
+    sort_found(arrays, met, _starts(sizes), groups, nodes, starts, words, bits, first_word, place_of_word)
     used = int(first_word[count])
     return result._replace(words=words[:used], bits=bits[:used])
 

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
 from enum import Enum
 from functools import reduce
 from operator import getitem
@@ -148,11 +148,13 @@ class Compilation:
     canonical_form: CanonicalForm | None = None
     canonical_compilation: "Compilation | None" = None
     library: Library = field(init=False)
+    library_of_root: InitVar[Library | None] = None
+    """The library, if there is one already."""
 
-    def __post_init__(self) -> None:
-        if self.reading is Reading.SPECIFICATION:
+    def __post_init__(self, library_of_root: Library | None) -> None:
+        if library_of_root is None and self.reading is Reading.SPECIFICATION:
             self.root = with_shared_objects(self.root)
-        self.library = Library(self.root, self.documents, self.draft)
+        self.library = library_of_root or Library(self.root, self.documents, self.draft)
 
     @property
     def work(self) -> int:
@@ -178,9 +180,12 @@ class Compilation:
         result: T = self.cache[key][1]
         return result
 
-    def afresh(self) -> "Compilation":
-        """Return a compilation of the same schema in which nothing has been compiled yet."""
-        fresh = Compilation(
+    def uncompiled(self, statements: Statements | None = None) -> "Compilation":
+        """Return a compilation of the same schema in which nothing has been compiled yet; perhaps of other statements.
+
+        Its library is the same, whose resources the scopes of locations hold.
+        """
+        return Compilation(
             self.root,
             self.whitespace,
             self.reading,
@@ -188,11 +193,10 @@ class Compilation:
             self.asserts_formats,
             self.key_order,
             documents=self.documents,
-            statements=self.statements,
+            statements=self.statements if statements is None else statements,
             draft=self.draft,
+            library_of_root=self.library,
         )
-        fresh.root, fresh.library = self.root, self.library  # scopes hold resources of this library
-        return fresh
 
 
 class Location(NamedTuple):

@@ -11,7 +11,7 @@ from fractions import Fraction
 from math import gcd, inf, lcm
 from typing import Any
 
-from structured.automata.dfa import Alphabet, Intersection, Language, PatternLanguage, alphabet_of, explore
+from structured.automata.dfa import Alphabet, Intersection, Language, PatternLanguage, alphabet_of, smallest_automaton
 from structured.automata.dfa.character_automaton import expression
 from structured.json_schema.numbers.ranges import decimal_places
 from structured.regex import AutomatonPattern, Pattern, literal
@@ -181,7 +181,7 @@ def intersected(
 
     Texts have at most `most` characters. Raises `PatternError` if the automaton has too many states.
     """
-    automaton = explore(Intersection((PatternLanguage(pattern), *included), tuple(excluded)))
+    automaton = smallest_automaton(Intersection((PatternLanguage(pattern), *included), tuple(excluded)))
     return (
         None if automaton is None else AutomatonPattern(automaton.arcs, automaton.accepting, most, eliminate=expression)
     )

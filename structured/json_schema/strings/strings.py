@@ -17,9 +17,9 @@ from structured.automata.dfa import (
     Language,
     PatternLanguage,
     character_counts,
-    explore,
     fewest_characters,
     most_characters,
+    smallest_automaton,
 )
 from structured.automata.dfa.alphabet import ranges_by_state
 from structured.errors import PatternError
@@ -144,7 +144,7 @@ def _unfolded_names(texts: tuple[str, ...]) -> Pattern:
     if not texts:
         return repeat(escaped_set(((0, 0xD7FF), (0xE000, 0x10FFFF))), 0, None)
     excluded = words(json.loads(f'"{text}"') for text in texts)
-    automaton = explore(Intersection((PatternLanguage(ANY_TEXT),), (PatternLanguage(excluded),)))
+    automaton = smallest_automaton(Intersection((PatternLanguage(ANY_TEXT),), (PatternLanguage(excluded),)))
     assert automaton is not None
     return _unfolded_automaton(AutomatonPattern(automaton.arcs, automaton.accepting, most_characters(automaton)))
 
@@ -367,12 +367,12 @@ def _new_automaton_of_rules(rules: StringRules, compilation: Compilation) -> Aut
     excluded = [_language(pattern, compilation) for pattern in rules.excluded]
     printed = rules.included
     is_alone = len(included) == 1 and not excluded
-    automaton = explore(included[0] if is_alone else Intersection(tuple(included), tuple(excluded)))
+    automaton = smallest_automaton(included[0] if is_alone else Intersection(tuple(included), tuple(excluded)))
     if automaton is not None and fewest_characters(automaton) < rules.minimum:
         at_least = _texts_of_at_least(rules.minimum)
         printed = (*printed, at_least)
         shorter = PatternLanguage(AutomatonPattern(automaton.arcs, automaton.accepting, None))
-        automaton = explore(Intersection((shorter, _language(at_least, compilation))))
+        automaton = smallest_automaton(Intersection((shorter, _language(at_least, compilation))))
     if automaton is None or (rules.maximum is not None and fewest_characters(automaton) > rules.maximum):
         return None
     longest = most_characters(automaton)

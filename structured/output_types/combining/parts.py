@@ -14,7 +14,7 @@ from types import UnionType
 from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, overload
 
 from structured.automata import Automaton, RegularAutomaton
-from structured.automata.byte_automaton import DEAD, Renewing
+from structured.automata.byte_automaton import DEAD, AutoReset
 from structured.automata.combination import Expression, Member, Positions, combined
 from structured.errors import SchemaError, UnsatisfiableError, arguments
 from structured.errors.values import message, shortened, shown
@@ -42,7 +42,7 @@ def split_text(positions: Positions, text: str, *, longest: bool = True) -> list
         return []
     leading = _members_leading_to_end(positions, data)
     ends_of_positions: list[tuple[int, int]] = []
-    member = _first_leading(positions.begun(positions.first), leading[0])
+    member = _first_leading(positions.start_members(positions.first), leading[0])
     byte_index = 0
     if member is None:
         return None
@@ -68,7 +68,7 @@ def _character_spans(ends: list[tuple[int, int]], data: bytes) -> Iterator[Posit
 
 def _members_leading_to_end(positions: Positions, data: bytes) -> list[_Successors]:
     """Return for each byte the members before it that lead to the end, each with its successor."""
-    reached = [positions.closure(positions.begun(positions.first))]
+    reached = [positions.closure(positions.start_members(positions.first))]
     steps: list[dict[Member, Member]] = []
     for byte in data:
         successors: dict[Member, Member] = {}
@@ -111,7 +111,7 @@ def _follower(positions: Positions, member: Member, leading_here: _Successors) -
     position, state = member
     if not positions.automata[position].accepts(state):
         return None
-    return _first_leading(positions.begun(positions.following[position]), leading_here)
+    return _first_leading(positions.start_members(positions.followers[position]), leading_here)
 
 
 def _first_leading(members: list[Member], leading_here: _Successors) -> Member | None:
@@ -246,8 +246,8 @@ class Combination(OutputType[T]):
         return type(self).__name__, *self._distinguishing_arguments(), *(part.digest for part in self.members)
 
     @cached_property
-    def _positions(self) -> Renewing[Positions]:
-        return Renewing(lambda: Positions.of(self._expression(None)))
+    def _positions(self) -> AutoReset[Positions]:
+        return AutoReset(lambda: Positions.of(self._expression(None)))
 
     def _split(self, text: str) -> list[PositionSpan]:
         """Return the positions that a text goes through, with their spans. Raises ValueError if it is no such text."""

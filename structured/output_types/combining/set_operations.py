@@ -8,7 +8,7 @@ from structured.automata import Automaton, RegularAutomaton
 from structured.automata.byte_automaton import AUTOMATON_ERRORS, Recogniser
 from structured.automata.combination import Expression, OneOf
 from structured.automata.dfa.products import is_of_characters
-from structured.automata.product import EmptyProductError, complement, named, product
+from structured.automata.product import EmptyProductError, complement, named_errors, product
 from structured.errors import SchemaError, UnsatisfiableError
 from structured.errors.values import described, shown
 from structured.output_types.annotations import Annotation
@@ -193,7 +193,7 @@ class Restricted(Combination[T]):
             raise SchemaError(f"{self.rule.name} {problem}", remedy=remedy)
         try:
             allowed = rule if self.is_included else RegularAutomaton(complement(rule.pattern))
-            with named(self.name):
+            with named_errors(self.name):
                 return product([base, allowed])
         except EmptyProductError:
             of_rule = f"{'' if self.is_included else 'not '}of {self.rule.name}"

@@ -5,7 +5,7 @@ from typing import Any
 
 from structured.automata import Automaton, RegularAutomaton
 from structured.automata.combination import InSequence, combined
-from structured.automata.product import EmptyProductError, complement, named, product
+from structured.automata.product import EmptyProductError, complement, named_errors, product
 from structured.errors import SchemaError, UnsatisfiableError
 from structured.errors.arguments import MAX_COUNT
 from structured.errors.values import described, shown
@@ -99,7 +99,7 @@ class Text(OutputType[str]):
 
     def automaton(self, document: str | None = None) -> Automaton:  # noqa: ARG002  the same for each document
         """Return the automaton of the texts. Raises UnsatisfiableError if there are none."""
-        with named(self.name):
+        with named_errors(self.name):
             return self._product()
 
     def _product(self) -> Automaton:

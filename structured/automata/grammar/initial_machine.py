@@ -1,4 +1,4 @@
-"""The machine of a grammar as it begins: the tables of its parser as arrays, and the bytes of what is left of items."""
+"""The machine of a grammar before its first state: the parser's tables as arrays, and the remainders of items."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -7,13 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structured.automata.byte_automaton import DEAD, UNKNOWN
-from structured.automata.grammar.lark_grammar import Tables
+from structured.automata.grammar.lark_grammar import ParserTables
 from structured.automata.loops.grammar_machine import GrammarMachine
 from structured.automata.loops.machine import unfilled, zeros
 from structured.automata.opcodes import FAR
 
 
-def new_machine(tables: Tables, absent: frozenset[int], facts: Sequence[int]) -> GrammarMachine:
+def new_machine(tables: ParserTables, absent: frozenset[int], facts: Sequence[int]) -> GrammarMachine:
     """Return the machine of a grammar without states, and without rows of its lexer.
 
     `facts` are the most states, the most configurations that one search visits, and the columns of a blank.
@@ -29,13 +29,13 @@ def new_machine(tables: Tables, absent: frozenset[int], facts: Sequence[int]) ->
             if not actions[state, symbol]:
                 actions[state, symbol] = -1 - rules.setdefault(rule, len(rules))
         kernels.append((len(items), len(tables.items[state])))
-        items += [(item.origin, item.read, blocks_closed(tables, item.left)) for item in tables.items[state]]
+        items += [(item.origin, item.read, blocks_closed(tables, item.remaining)) for item in tables.items[state]]
     indentation = tables.indentation
     opening, closing = (frozenset[int](),) * 2 if indentation is None else (indentation.opening, indentation.closing)
     brackets = [int(symbol in opening) - int(symbol in closing) for symbol in range(len(tables.symbols))]
-    of_lines = [DEAD] * 4
+    line_symbols = [DEAD] * 4
     if indentation is not None:
-        of_lines = [indentation.line_end, indentation.indent, indentation.dedent, indentation.line_ends]
+        line_symbols = [indentation.line_end, indentation.indent, indentation.dedent, indentation.line_ends]
     return GrammarMachine(
         rows=unfilled(64, 256, value=UNKNOWN),
         arrivals=zeros(64, 3),
@@ -53,7 +53,7 @@ def new_machine(tables: Tables, absent: frozenset[int], facts: Sequence[int]) ->
         contexts=_array(list(tables.context_of)),
         brackets=_array(brackets),
         absent=np.isin(np.arange(256), sorted(absent)),
-        facts=_array([tables.end_symbol, tables.end, *of_lines, *facts]),
+        facts=_array([tables.end_symbol, tables.end, *line_symbols, *facts]),
         stacks=zeros(256, 4),
         stack_slots=unfilled(512),
         places=unfilled(256, 5, value=UNKNOWN),
@@ -73,7 +73,7 @@ def new_machine(tables: Tables, absent: frozenset[int], facts: Sequence[int]) ->
     )
 
 
-def blocks_closed(tables: Tables, symbols: Sequence[int]) -> int:
+def blocks_closed(tables: ParserTables, symbols: Sequence[int]) -> int:
     """Return how many of the blocks open before some symbols these close."""
     if tables.indentation is None:
         return 0
@@ -85,31 +85,35 @@ def blocks_closed(tables: Tables, symbols: Sequence[int]) -> int:
 
 
 def _array(rows: Any, width: int = 0) -> NDArray[np.int32]:
-    found = np.array(rows, dtype=np.int32)
-    return np.ascontiguousarray(found.reshape(-1, width)) if width else found
+    array = np.array(rows, dtype=np.int32)
+    return np.ascontiguousarray(array.reshape(-1, width)) if width else array
 
 
 class Remainders:
-    """What is left of each item of the tables; `widths` are the least bytes of each terminal, `blank_width` columns."""
+    """The bytes of the shortest text of what remains of each item of the tables.
 
-    def __init__(self, tables: Tables, widths: Sequence[int], blank_width: int) -> None:
+    `widths` are the least bytes of each terminal, `blank_width` the columns of a blank.
+    """
+
+    def __init__(self, tables: ParserTables, widths: Sequence[int], blank_width: int) -> None:
         self._indentation = tables.indentation
         self._blank_width = blank_width
         nothing = len(tables.symbols)
         self._widths = np.array([*widths, *[FAR] * (nothing - len(widths)), 0], dtype=np.int64)
         self._origins = np.array([origin for origin, _ in tables.rules], dtype=np.int64)
         self._rules = _padded((symbols for _, symbols in tables.rules), nothing)
-        left = [item.left for items in tables.items for item in items]
-        inside = [_inside(tables, symbols) for symbols in left]
-        self._inside = _padded((symbols[:end] for symbols, end in zip(left, inside, strict=True)), nothing)
-        self._outside = _padded((symbols[end:] for symbols, end in zip(left, inside, strict=True)), nothing)
-        self._anywhere: NDArray[np.int64] = self._shortest(0)[self._outside].sum(axis=1)
+        remaining = [item.remaining for items in tables.items for item in items]
+        counts = [_count_in_block(tables, symbols) for symbols in remaining]
+        in_block = (symbols[:count] for symbols, count in zip(remaining, counts, strict=True))
+        after_block = (symbols[count:] for symbols, count in zip(remaining, counts, strict=True))
+        self._in_block = _padded(in_block, nothing)
+        self._bytes_after_block: NDArray[np.int64] = self._shortest(0)[_padded(after_block, nothing)].sum(axis=1)
 
     def at(self, column: int) -> NDArray[np.int32]:
-        """Return the bytes of the rest of each item in a block whose lines begin at a column."""
-        here = self._shortest(column)[self._inside].sum(axis=1)
-        rests: NDArray[np.int32] = np.minimum(here + self._anywhere, FAR).astype(np.int32)
-        return rests
+        """Return the bytes of the remainder of each item in a block whose lines begin at a column."""
+        bytes_in_block = self._shortest(column)[self._in_block].sum(axis=1)
+        remainders: NDArray[np.int32] = np.minimum(bytes_in_block + self._bytes_after_block, FAR).astype(np.int32)
+        return remainders
 
     def _shortest(self, column: int) -> NDArray[np.int64]:
         """Return the bytes of the shortest text of each symbol, where each line end is followed by a line there."""
@@ -124,16 +128,16 @@ class Remainders:
                 return shortest
 
 
-def _inside(tables: Tables, symbols: Sequence[int]) -> int:
-    """Return how many symbols come before the innermost block that is open before them is closed."""
+def _count_in_block(tables: ParserTables, symbols: Sequence[int]) -> int:
+    """Return how many symbols come before the end of the innermost block that is open before them."""
     if not blocks_closed(tables, symbols):
         return len(symbols)
     return next(end for end in range(len(symbols)) if blocks_closed(tables, symbols[: end + 1]))
 
 
 def _padded(rows: Iterable[Sequence[int]], filling: int) -> NDArray[np.int64]:
-    kept = list(rows)
-    found = np.full((len(kept), max(map(len, kept), default=0)), filling, dtype=np.int64)
-    for row, symbols in zip(found, kept, strict=True):
+    symbols_of_rows = list(rows)
+    padded = np.full((len(symbols_of_rows), max(map(len, symbols_of_rows), default=0)), filling, dtype=np.int64)
+    for row, symbols in zip(padded, symbols_of_rows, strict=True):
         row[: len(symbols)] = symbols
-    return found
+    return padded
