@@ -45,7 +45,7 @@ def _is_same(comparison: Comparison, expected: object, given: object, path: Step
     place = comparison.root
     for step in path:
         place = place.below(step)
-    return place.normal(expected) == place.normal(given)
+    return place.normal_form(expected) == place.normal_form(given)
 
 
 @dataclass(slots=True)

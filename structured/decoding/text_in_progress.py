@@ -55,7 +55,7 @@ class TextInProgress:
     forced: int = 0
     """How many tokens were forced."""
     repetition_places: list[int] = field(default_factory=list)
-    """The bytes of `text` at which a string or list was closed because it repeated itself."""
+    """The bytes of `written` at which a string or list was closed because it repeated itself."""
     must_complete: bool = False
     """Whether the thinking repeated itself, so that only its shortest completion is allowed."""
     free_tokens: list[int] = field(default_factory=list)
@@ -146,7 +146,7 @@ class TextInProgress:
     def note_repetition(self, *, is_stopped: bool) -> None:
         """Record that the text repeated itself, if another token than the model's own takes its place."""
         if is_stopped:
-            self.repetition_places.append(len(self.text))
+            self.repetition_places.append(len(self.written))
 
     def penalised(self, logits: Logits) -> Logits:
         """Return the logits of the next token, shape (width,), after the penalties for repeated free text."""

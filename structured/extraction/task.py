@@ -26,7 +26,7 @@ from structured.output_types.output_type import Description, OutputType
 from structured.output_types.paths import steps_to_field
 from structured.results.attribution import KeptAnswer
 from structured.results.evidence import Evidence
-from structured.results.json_text import spans
+from structured.results.json_text import value_spans
 from structured.results.merging import SampledAnswer, vote
 from structured.results.result import Provenance, Usage
 
@@ -246,7 +246,7 @@ def _repeated_fields(generation: Generation, output_type: OutputType[Any]) -> It
     figures, text = generation.diagnostics, generation.text
     if not figures.repetitions:
         return
-    values = list(spans(text)) if output_type.root is not None and figures.repetition_places else []
+    values = list(value_spans(text)) if output_type.root is not None and figures.repetition_places else []
     for place in figures.repetition_places or (-1,):
         offset = len(text.encode()[:place].decode()) if place >= 0 else -1
         around = (steps for steps, start, end in values if start <= offset < end)

@@ -266,7 +266,7 @@ class GuidedLogitsProcessor(Generic[T]):
         drops them.
         """
         width = 0 if self._prompts is None else self._prompts.shape[1]
-        if 0 < width < input_ids.shape[1] and input_ids[:, :width].equal(self._prompts):
+        if self._prompts is not None and width < input_ids.shape[1] and input_ids[:, :width].equal(self._prompts):
             answers = input_ids[:, width:].cpu().numpy()
             digests = [_digests(answer) for answer in answers]
             if all(parent in self._states for parent, _ in digests):

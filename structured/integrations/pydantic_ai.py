@@ -270,8 +270,8 @@ def allowed_tools(settings: ModelSettings, parameters: ModelRequestParameters) -
             tools = output_tools
         case "required":
             tools, is_forced = function_tools, True
-        case ToolOrOutput(function_tools=names):
-            tools = [*(tool for tool in function_tools if tool.name in names), *output_tools]
+        case ToolOrOutput(function_tools=chosen):
+            tools = [*(tool for tool in function_tools if tool.name in chosen), *output_tools]
         case names:
             tools, is_forced = [tool for tool in (*function_tools, *output_tools) if tool.name in names], True
     if is_forced and not tools:

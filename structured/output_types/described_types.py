@@ -86,7 +86,10 @@ def type_to_data(output_type: OutputType[Any]) -> dict[str, Any]:
 
 
 def _common_members(output_type: JsonOutput[Any]) -> dict[str, Any]:
-    members = {"whitespace": output_type.layout.whitespace, "optional_properties": output_type.compilation().optional}
+    members = {
+        "whitespace": output_type.layout.whitespace,
+        "optional_properties": output_type.compilation().optional_properties,
+    }
     task, default_task = output_type.describe().task, type_description("", date_layouts(output_type.root)).task
     return members if task == default_task else {**members, "task": task}
 
