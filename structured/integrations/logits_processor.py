@@ -265,8 +265,9 @@ class GuidedLogitsProcessor(Generic[T]):
         So they are if none is a text of the type after the last prompts. Beam search has single rows that are not, and
         drops them.
         """
-        width = 0 if self._prompts is None else self._prompts.shape[1]
-        if self._prompts is not None and width < input_ids.shape[1] and input_ids[:, :width].equal(self._prompts):
+        prompts = input_ids[:, :0] if self._prompts is None else self._prompts
+        width = prompts.shape[1]
+        if 0 < width < input_ids.shape[1] and input_ids[:, :width].equal(prompts):
             answers = input_ids[:, width:].cpu().numpy()
             digests = [_digests(answer) for answer in answers]
             if all(parent in self._states for parent, _ in digests):

@@ -275,8 +275,8 @@ def allowed_tools(settings: ModelSettings, parameters: ModelRequestParameters) -
         case names:
             tools, is_forced = [tool for tool in (*function_tools, *output_tools) if tool.name in names], True
     if is_forced and not tools:
-        names = ", ".join(tool.name for tool in (*function_tools, *output_tools)) or "none"
-        raise UserError(f"A tool has to be called, and none may be. Tools are: {names}. Change tool_choice.")
+        known = ", ".join(tool.name for tool in (*function_tools, *output_tools)) or "none"
+        raise UserError(f"A tool has to be called, and none may be. Tools are: {known}. Change tool_choice.")
     return tools, is_forced
 
 

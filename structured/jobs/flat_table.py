@@ -180,11 +180,9 @@ def _write_parquet(path: Path, columns: dict[str, str], rows: Iterator[FlatRow])
 
 
 def _parquet_cell(value: Any, kind: str) -> Any:
-    if value is None:
-        return None
-    if kind == "json":
-        return json.dumps(value)
-    return value.encode(errors="backslashreplace").decode() if kind == "text" else value
+    if value is None or kind not in ("json", "text"):
+        return value
+    return json.dumps(value) if kind == "json" else value.encode(errors="backslashreplace").decode()
 
 
 _WRITERS: dict[str, Callable[[Path, dict[str, str], Iterator[FlatRow]], None]] = {

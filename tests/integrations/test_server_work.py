@@ -34,9 +34,9 @@ def test_a_cancelled_request_gives_its_place_back(steps: int, waits: bool) -> No
     async def scenario() -> None:
         threads, may_end = RequestThreads(Limits(running=1)), threading.Event()
         if waits:
-            first = asyncio.ensure_future(threads.run(REQUEST, may_end.wait))
+            first = asyncio.ensure_future(threads.call(REQUEST, may_end.wait))
             await until(lambda: threads.admission.free_threads == 0)
-        cancelled = asyncio.ensure_future(threads.run(REQUEST, lambda: None))
+        cancelled = asyncio.ensure_future(threads.call(REQUEST, lambda: None))
         if waits:
             await until(lambda: threads.admission.waiting == 1)
             may_end.set()
@@ -46,7 +46,7 @@ def test_a_cancelled_request_gives_its_place_back(steps: int, waits: bool) -> No
         cancelled.cancel()
         await asyncio.gather(cancelled, return_exceptions=True)
         await until(lambda: threads.admission.free_threads == 1)
-        assert await threads.run(REQUEST, lambda: "next") == "next"
+        assert await threads.call(REQUEST, lambda: "next") == "next"
 
     asyncio.run(scenario())
 
@@ -57,9 +57,9 @@ def test_who_waits_when_the_server_ends_is_told_so(steps: int) -> None:
 
     async def scenario() -> None:
         threads, ends = RequestThreads(Limits(running=2)), [threading.Event(), threading.Event()]
-        running = [asyncio.ensure_future(threads.run(REQUEST, one.wait)) for one in ends]
+        running = [asyncio.ensure_future(threads.call(REQUEST, one.wait)) for one in ends]
         await until(lambda: threads.admission.free_threads == 0)
-        waiting = [asyncio.ensure_future(threads.run(REQUEST, lambda: None)) for _ in range(2)]
+        waiting = [asyncio.ensure_future(threads.call(REQUEST, lambda: None)) for _ in range(2)]
         await until(lambda: threads.admission.waiting == 2)
         if steps:
             ends[0].set()
@@ -70,7 +70,7 @@ def test_who_waits_when_the_server_ends_is_told_so(steps: int) -> None:
         for one in ends:
             one.set()
         assert await asyncio.gather(*running) == [True, True]
-        for one in await asyncio.gather(*waiting, threads.run(REQUEST, lambda: None), return_exceptions=True):
+        for one in await asyncio.gather(*waiting, threads.call(REQUEST, lambda: None), return_exceptions=True):
             assert one is None or (isinstance(one, RequestError) and one.status == 503), one
         assert threads.admission.free_threads == 2
 

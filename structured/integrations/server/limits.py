@@ -140,8 +140,8 @@ class RequestThreads:
         self.admission.close()
         self.pool.shutdown(wait=False)
 
-    async def run(self, request: Request, function: Callable[[], T]) -> T:
-        """Run a function in a thread when it is the request's turn, and return its result.
+    async def call(self, request: Request, function: Callable[[], T]) -> T:
+        """Call a function in a thread when it is the request's turn, and return its result.
 
         If the client hangs up, or time is up, the texts that the function waits for leave the batch. Raises
         RequestError.

@@ -194,7 +194,7 @@ async def _reply(  # noqa: PLR0913  the parts of both endpoints
         return _responder(server, body, options, writer.alternatives_per_token or 0)
 
     if not body.stream:
-        replies = await server.threads.run(request, lambda: replies_of(make_responder(), documents))
+        replies = await server.threads.call(request, lambda: replies_of(make_responder(), documents))
         return JSONResponse(writer.to_response(replies, counter.total_of_prompts(replies, body.n)))
     with_usage = body.stream_options is not None and body.stream_options.include_usage
 
@@ -293,4 +293,4 @@ async def _values(
     def answer() -> list[Result[Any]]:
         return results_of(server.extractors.find(body.constraint_key, make_type, options), texts)
 
-    return await server.threads.run(request, answer)
+    return await server.threads.call(request, answer)
