@@ -94,8 +94,7 @@ def evaluate(  # noqa: PLR0913  the answers, the gold and the rules
     scores: dict[int, DocumentScore] = {}
     provenances: list[Provenance | None] = []
     no_result = LookupError("there is no result of this document")
-    # Once all others are in.
-    without_result = ((place, no_result) for place in range(len(golds)) if place not in scores)
+    without_result = ((place, no_result) for place in range(len(golds)) if place not in scores)  # after all others
     for place, answer in chain(placed_answers, without_result):
         if place is None:
             unmatched += 1

@@ -213,9 +213,8 @@ class Evaluation:
         try:
             return TypeAdapter(cls).validate_python(json.loads(written))
         except (ValueError, RecursionError) as error:
-            raise ValueError(
-                f"This is no evaluation as to_json or `eval --json` writes it: {message_in_one_line(error)}."
-            ) from error
+            fault = message_in_one_line(error)
+            raise ValueError(f"This is no evaluation as to_json or `eval --json` writes it: {fault}.") from error
 
     def __repr__(self) -> str:
         return f"Evaluation({self.type or 'of results'}, {counted(len(self.documents), 'document')})"

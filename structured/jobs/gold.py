@@ -101,7 +101,7 @@ def to_data(value: Any, output_type: OutputType[Any] | None, name: str) -> Any:
         if isinstance(value, Result) or not (is_plain(value) if has_schema else isinstance(value, str)):
             return answer_data(value, output_type)
         return answer_data(
-            output_type.parse(output_type.from_data(value)) if has_schema else _parse_or_write(output_type, value),
+            output_type.parse(output_type.from_data(value)) if has_schema else _parsed(output_type, value),
             output_type,
         )
     except Exception as error:  # a validator of the type's author
@@ -116,7 +116,7 @@ def fault_of(error: Exception) -> str:
     return f"{steps_to_path(first['loc']) or 'it'}: {first['msg']}."
 
 
-def _parse_or_write(output_type: OutputType[Any], value: str) -> Any:
+def _parsed(output_type: OutputType[Any], value: str) -> Any:
     """Return the value that is meant: that of a text of the type or, if it is none of its texts, the value itself."""
     try:
         return output_type.parse(value)
@@ -255,9 +255,5 @@ def _fields_reviewed(reviewed: Mapping[str, str], value: Any) -> frozenset[str]:
     return frozenset(
         one
         for one, number in decision_counts.items()
-        if (
-            len(paths_by_field[one]) <= number
-            if has_moved_items
-            else all(path in reviewed for path in paths_by_field[one])
-        )
+        if (len(paths[one]) <= number if has_moved else all(path in reviewed for path in paths[one]))
     )

@@ -65,7 +65,7 @@ class TypeTable:
     """
 
     def __init__(self) -> None:
-        self.descriptions: list[dict[str, Any]] = []
+        self.types: list[dict[str, Any]] = []
         self._numbers: dict[frozenset[Identity], int] = {}
         self._kept_parts: list[Subschema] = []  # an identity is that of an object as long as there is one
 
@@ -74,10 +74,10 @@ class TypeTable:
         simple_parts = [part for part in flattened(list(parts)) if not _COMBINING & part.schema.keys()]
         key = frozenset(part.identity for part in simple_parts)
         if key not in self._numbers:
-            self._numbers[key] = len(self.descriptions)
+            self._numbers[key] = len(self.types)
             self._kept_parts += simple_parts
             described: dict[str, Any] = {}
-            self.descriptions.append(described)  # first, since it may be inside itself
+            self.types.append(described)  # first, since it may be inside itself
             described |= self._description(simple_parts)
         return self._numbers[key]
 
@@ -119,7 +119,7 @@ class PlaceTypes:
 
     def items(self, steps: Steps) -> int | None:
         """Return the number of the type of new items of the list at a place."""
-        number: int | None = self._table.descriptions[self.at(steps)].get("items")
+        number: int | None = self._table.types[self.at(steps)].get("items")
         return number
 
 
@@ -235,31 +235,22 @@ def to_data(results: Iterable[Result[Any]], thresholds: Thresholds | None = None
     table = TypeTable()
     types = iter(_types_of_results(answered, table))
     documents = [
-        _document(result, next(types), f"results[{position}]", fields, ids)
-        if result.error is None
-        else _failed_document(result)
+        _document(result, next(types), f"results[{position}]", fields, ids) if result.error is None else _failed(result)
         for position, result in enumerate(checked_results)
     ]
-    kinds = {
-        "number" if kind in {"integer", "decimal"} else kind for one in table.descriptions for kind in one["kinds"]
-    }
+    kinds = {"number" if kind in {"integer", "decimal"} else kind for one in table.types for kind in one["kinds"]}
     for result, document in zip(checked_results, documents, strict=True):
         if result.error is None:
             document["stated"] = _statements(result.document, kinds)
     lacking_confidences = [thresholds.lacking(result) if thresholds else {} for result in checked_results]
     ordered = sorted(zip(checked_results, documents, lacking_confidences, strict=True), key=lambda one: not one[2])
-    digest = short_digest(json.dumps([[document for _, document, _ in ordered], table.descriptions]))
+    digest = short_digest(json.dumps([[document for _, document, _ in ordered], table.types]))
     for result, document, too_low in ordered:
         document["pages"] = _pages(result)
         document["flags"] += _review_reasons(result, too_low, thresholds)
         error = "" if result.error is None else f"{type(result.error).__name__}: {result.error}"
         document |= {"name": result.id, "error": error}
-    return {
-        "digest": digest,
-        "fields": list(fields),
-        "types": table.descriptions,
-        "documents": [one[1] for one in ordered],
-    }
+    return {"digest": digest, "fields": list(fields), "types": table.types, "documents": [one[1] for one in ordered]}
 
 
 def _review_reasons(result: Result[Any], lacking: Mapping[str, float], thresholds: Thresholds | None) -> list[str]:
@@ -283,7 +274,7 @@ def _checked_result(position: int, result: object) -> Result[Any]:
     return result
 
 
-def _failed_document(result: Result[Any]) -> dict[str, Any]:
+def _failed(result: Result[Any]) -> dict[str, Any]:
     """Return a document that failed: there is nothing to review."""
     return {"id": short_digest(result.id), "text": "", "values": [], "flags": [], "data": {"members": []}, "stated": {}}
 
@@ -394,13 +385,11 @@ def _tree(steps: Steps, places: Sequence[tuple[Steps, int]], types: PlaceTypes, 
     empty_list = places[0][1] if places and not children else None
     if empty_list is not None and empty_list not in empty_lists:
         return empty_list
-    inner = [
-        (step, _tree((*steps, step), places_inside, types, empty_lists)) for step, places_inside in children.items()
-    ]
+    parts = [(step, _tree((*steps, step), inner, types, empty_lists)) for step, inner in children.items()]
     if any(isinstance(step, str) for step in children):
-        return {"members": inner}
+        return {"members": parts}
     names = {"path": steps_to_path(steps), "field": steps_to_field(steps)}
-    return {"items": [node for _, node in inner], **names, "type": types.items(steps), "empty": empty_list}
+    return {"items": [node for _, node in parts], **names, "type": types.items(steps), "empty": empty_list}
 
 
 def _statements(document: str, kinds: Container[str]) -> dict[str, list[tuple[int, int, list[str]]]]:

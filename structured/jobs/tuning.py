@@ -123,11 +123,7 @@ class Tuning:
         )
         tables = map(trials_table, ("chosen by", "confirmed by"), rows)
         wordings = {one.name: one.options["instructions"] for one in self.tried if [*one.options] == ["instructions"]}
-        notes = (
-            [Group(*(line(f"{name}: {instructions}", 80) for name, instructions in wordings.items()))]
-            if wordings
-            else []
-        )
+        notes = [Group(*(line(f"{name}: {words}", 80) for name, words in wordings.items()))] if wordings else []
         return stacked(line(title, 80), *tables, *notes)
 
 
@@ -176,21 +172,21 @@ def tune(  # noqa: PLR0913  the gold, the budget and the rules
         ModelError: The model failed. A note of the error says what was tried, and so does that of a KeyboardInterrupt.
     """
     count(1)("documents", documents)
-    fixed_options = {**options, "instructions": instructions} if isinstance(instructions, str) else options
-    seed_option = {"seed": whole(0)("seed", seed)} if options.get("retries") != 0 or options.get("temperature") else {}
+    fixed = {**options, "instructions": instructions} if isinstance(instructions, str) else options
+    seeded = {"seed": whole(0)("seed", seed)} if options.get("retries") != 0 or options.get("temperature") else {}
     race = _Race(
         output_type,
-        {**fixed_options, **seed_option, "model": model},
+        {**fixed, **seeded, "model": model},
         {"compare": compare, "keys": keys, "progress": progress},
     )
     choosing, confirming = _split(list(read_gold(gold, race.output_type)), documents, random.Random(seed))
-    examples = {} if "examples" in fixed_options else _examples(choosing, race.output_type)
+    examples = {} if "examples" in fixed else _examples(choosing, race.output_type)
     wordings = INSTRUCTIONS if instructions is None or isinstance(instructions, str) else instructions
     judged_documents = [one for place, one in enumerate(choosing) if place not in examples]
     try:
         with without_warnings():  # those of each candidate in each round
             for name, changes in _candidates(wordings, list(examples.values())):
-                if not changes.keys() & fixed_options.keys():
+                if not changes.keys() & fixed.keys():
                     race.add_candidate(name, changes)
             race.check_number_of_answers(documents)
             best = race.winner(judged_documents, documents - 2 * len(confirming))
@@ -201,7 +197,7 @@ def tune(  # noqa: PLR0913  the gold, the budget and the rules
     except (KeyboardInterrupt, StructuredError) as error:
         error.add_note(f"Tuning ended after {counted(race.answers, 'answer')}. {race}")
         raise
-    returned_options = fixed_options if model is None else {**fixed_options, "model": model}
+    returned_options = fixed if model is None else {**fixed, "model": model}
     chosen_options = race.options[best] if race.trials[best].is_better else {}
     return Tuning({**returned_options, **chosen_options}, tried, race.trials[PLAIN], race.trials[best], race.answers)
 
@@ -251,11 +247,9 @@ def _examples(gold: Sequence[Gold], output_type: OutputType[Any]) -> dict[int, t
     return examples
 
 
-def _candidates(
-    wordings: Iterable[str], examples: Sequence[tuple[str, Any]]
-) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _candidates(texts: Iterable[str], examples: Sequence[tuple[str, Any]]) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield the names of candidates, and the options that they change."""
-    for number, instructions in enumerate(wordings, 1):
+    for number, instructions in enumerate(texts, 1):
         yield f"instructions {number}", {"instructions": text(f"instructions[{number - 1}]", instructions)}
     for number, example in enumerate(examples[:2], 1):
         yield f"one example, draw {number}", {"examples": [example]}
