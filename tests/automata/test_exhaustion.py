@@ -157,7 +157,7 @@ def test_time_is_that_of_one_text(kind: str, monkeypatch: pytest.MonkeyPatch) ->
     used = set()
     for _ in range(100):
         assert recogniser.accepts(write(4, rng))
-        used.add(recogniser._made)
+        used.add(recogniser._object)
     assert 2.0 * next(ticks) > 400.0
     assert len(used) == 1
     with pytest.raises(PatternError, match="more than 400 seconds to make states in"):

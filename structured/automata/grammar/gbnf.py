@@ -52,7 +52,7 @@ def read_gbnf(text: str, root: str = "root") -> Pattern:
     `root ::= "(" root ")" | "x"` → a pattern that refers to itself
 
     Raises GrammarError, with the place, where the grammar cannot be read, names a rule that it does not have, or has a
-    rule that beginnings with itself; and where it has no text.
+    rule that begins with itself; and where it has no text.
     """
     reader = _Reader(text)
     rules = reader.rules()
@@ -125,7 +125,7 @@ class _Reader:
             start = self.position
             name = self.name()
             if name is None:
-                self.fail("A rule beginnings with a name of letters, digits and dashes")
+                self.fail("A rule begins with a name of letters, digits and dashes")
             if name in self.rule_positions:
                 raise self.error(f"The rule {name!r} is defined twice", start, "Leave one out, or name it differently.")
             self.rule_positions[name] = start
