@@ -89,7 +89,7 @@ HEADER = f"| {' | '.join(COLUMNS)} |\n{'|---' * len(COLUMNS)}|"
 def row(name: str, tokenizer: Any, count: int) -> str:
     """Return the row of a tokenizer of transformers."""
     seconds, vocabulary = timed(lambda: Vocabulary.from_transformers(tokenizer))
-    laying_out, _ = timed(lambda: (vocabulary.trie, vocabulary.special_trie))
+    laying_out, _ = timed(lambda: (vocabulary.trie, vocabulary.nonplain_trie))
     changed = changes(vocabulary, tokenizer, texts(count))
     kept, spelled = kept_as_text(tokenizer)
     agreeing, tokens = agreement(vocabulary)

@@ -25,23 +25,23 @@ ROW_COMPLETE = 0xFF
 
 
 class StringRun(NamedTuple):
-    """The rest of a string in which only the number of plain characters counts.
+    """What may follow a state inside a string of which only the number of plain characters matters.
 
     A character is plain if a JSON string writes it without an escape. A token is plain if all its characters are.
     """
 
-    characters: int
+    max_characters: int
     """How many plain characters may follow: a plain token is allowed if, and only if, it has no more."""
-    farthest: int
-    """An upper bound of the distances after plain characters."""
-    representative: int
-    """A state after which the same other tokens may follow."""
-    quoted: bool
+    max_distance: int
+    """An upper bound of the bytes to the end after plain characters."""
+    nonplain_state: int
+    """A state that the same nonplain tokens may follow; many states have the same."""
+    is_ended_by_quote_only: bool
     """Whether only a quote ends the string, so that no token with a control character before a quote may follow."""
-    inside: int
-    """A state after which the same tokens without a quote may follow, independent of the stack below; DEAD if none."""
-    steady: bool
-    """Whether plain characters do not change the representative."""
+    quoteless_state: int
+    """A state that the same nonplain tokens without a quote may follow; nothing is after its string. DEAD for none."""
+    is_nonplain_state_fixed: bool
+    """Whether plain characters lead from `nonplain_state` to itself."""
 
 
 class StringParts(NamedTuple):
@@ -51,12 +51,12 @@ class StringParts(NamedTuple):
     may follow the state. Without a narrow part, the state may allow further tokens, which begin with an escape.
     """
 
-    broad: int
-    """A state after which many texts may follow."""
-    narrow: int
-    """A state after which few texts may follow; DEAD if there is none."""
-    beyond: int
-    """The most bytes by which the end after a token may be farther away than in the parts."""
+    broad_state: int
+    """The part for texts of expressions, such as `[a-z]*`."""
+    narrow_state: int
+    """The part for listed texts; DEAD if there is none."""
+    extra_distance: int
+    """The most bytes by which the end after a token is farther away than it is after the token in a part."""
 
 
 class Automaton(Protocol):

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structured.automata.byte_automaton import DEAD, Automaton, with_limits_left
-from structured.automata.lazy import LIMITS, LazyAutomaton, by_column, check_memory, row_of
+from structured.automata.lazy import LIMITS, LazyAutomaton, by_column, refuse_unique_items, row_of
 from structured.automata.opcodes import FAR
 from structured.automata.regular import Limits, RegularAutomaton
 from structured.errors import PatternError
@@ -246,7 +246,7 @@ class _Layout:
 class CombinedAutomaton(LazyAutomaton[tuple[bool, frozenset[Member]]]):
     """The automaton of a combination; follows the `Automaton` protocol.
 
-    Raises PatternError if it has too many positions, or a part that remembers its items.
+    Raises PatternError if it has too many positions, or a part with items that must differ.
     """
 
     def __init__(self, expression: Expression, *, limits: Limits = LIMITS) -> None:
@@ -254,7 +254,7 @@ class CombinedAutomaton(LazyAutomaton[tuple[bool, frozenset[Member]]]):
         flattened = _each(expression, lambda part: part.expression if isinstance(part, CombinedAutomaton) else part)
         assert flattened is not None, "every part has a replacement"
         self.expression: Expression = flattened
-        check_memory(self.parts)
+        refuse_unique_items(self.parts)
         self.positions = Positions.of(flattened)
         self.start = self._begin((self.positions.is_empty, self._alive(self.positions.begun(self.positions.first))))
 

@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 
 from structured.automata.byte_automaton import DEAD, ROW_COMPLETE, Automaton
 from structured.automata.dfa.products import intersection, is_of_characters
-from structured.automata.lazy import LIMITS, LazyAutomaton, by_column, check_memory, row_of
+from structured.automata.lazy import LIMITS, LazyAutomaton, by_column, refuse_unique_items, row_of
 from structured.automata.opcodes import FAR
-from structured.automata.regular import LONG, Limits, RegularAutomaton
+from structured.automata.regular import UNCOUNTED_SECONDS, Limits, RegularAutomaton
 from structured.errors import PatternError, UnsatisfiableError
 from structured.regex import Pattern
 
@@ -30,7 +30,8 @@ MAX_SEARCHED = 20_000
 """The most pairs that one search for a shortest completion visits."""
 
 MAX_SECONDS = 15.0
-"""The most seconds that a product and the products within it may search in all; searches up to `LONG` do not count.
+"""The most seconds that a product and the products within it may search in all; shorter searches than
+`UNCOUNTED_SECONDS` do not count.
 
 Each step of a search may start searches in the products within, so few steps on each level multiply.
 """
@@ -110,7 +111,7 @@ class _Clock:
             yield
         finally:
             seconds, self.began = monotonic() - began, None
-            self.spent += seconds if seconds > LONG else 0.0
+            self.spent += seconds if seconds > UNCOUNTED_SECONDS else 0.0
 
     def check(self) -> None:
         """Raise PatternError if the time is up."""
@@ -127,7 +128,7 @@ class Product(LazyAutomaton[Pair]):
     """The automaton of the texts that two automata accept; follows the `Automaton` protocol.
 
     No text has a byte of `absent`. Raises EmptyProductError if there are no texts, and PatternError if a long search
-    found neither a text nor that, or if a side remembers its items.
+    found neither a text nor that, or if a side has items that must differ.
     """
 
     def __init__(
@@ -140,7 +141,7 @@ class Product(LazyAutomaton[Pair]):
         max_searched: int = MAX_SEARCHED,
     ) -> None:
         super().__init__(limits)
-        check_memory((left, right))
+        refuse_unique_items((left, right))
         self.left = left
         self.right = right
         self.absent = absent

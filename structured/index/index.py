@@ -230,7 +230,7 @@ class Index:
 
     def _reduced(self, state: int, max_tokens: int) -> Mask:
         """Return the mask of the tokens after which a text can end in time."""
-        if self._walks.remembers(state):
+        if self._walks.is_in_unique_item(state):
             return self._reduced_to_bytes(state, max_tokens)
         fitting = [target for target in self._walks.targets(state) if self.fits(target, max_tokens - 1)]
         wanted = np.zeros(len(self.automaton.table), dtype=np.bool_)

@@ -29,7 +29,7 @@ MAX_SHOWN = 40
 
 def spelled_automaton(automaton: Automaton, vocabulary: Vocabulary, name: str) -> Automaton:
     """Return the automaton of those texts whose bytes are all in tokens. Raises VocabularyError if there are none."""
-    if not vocabulary.has_byte_tokens and isinstance(automaton, RegularAutomaton) and automaton.remembers:
+    if not vocabulary.has_byte_tokens and isinstance(automaton, RegularAutomaton) and automaton.has_unique_items:
         raise VocabularyError(
             f"{name} cannot be written with this tokenizer: items must differ ('uniqueItems'), and not each of their "
             "bytes is a token. Allow items that are the same, or use a tokenizer that spells every text: one with a "
@@ -229,7 +229,7 @@ class Completions:
     def _after_a_token(self, state: int) -> list[int] | None:
         """Return the states that one token leads to; None past the limits, or where they are too many."""
         targets = self._targets.get(state)
-        if targets is None and not self._is_exhausted() and not self.walks.remembers(state):
+        if targets is None and not self._is_exhausted() and not self.walks.is_in_unique_item(state):
             targets = self._targets[state] = self.walks.targets(state)
         return targets
 

@@ -72,43 +72,44 @@ class Walks:
             return self._walked(vocabulary.trie, state)
         if isinstance(run, StringParts):
             return self._mask_of_parts(state, run)
-        if run.representative == state:
+        if run.nonplain_state == state:
             special, farthest = self._special_tokens(run)
         else:
-            special, farthest = _kept(self._special, run.representative, lambda: self._special_tokens(run))
+            special, farthest = _kept(self._special, run.nonplain_state, lambda: self._special_tokens(run))
         distances = self.automaton.distances
-        nearer = int(distances[state]) - int(distances[run.representative])  # what that has to read less is a constant
-        return vocabulary.plain(run.characters) | special, max(run.farthest, farthest + nearer)
+        nearer = int(distances[state]) - int(distances[run.nonplain_state])  # what that has to read less is a constant
+        return vocabulary.plain(run.max_characters) | special, max(run.max_distance, farthest + nearer)
 
     def _special_tokens(self, run: StringRun) -> _Walked:
-        """Return the same of the representative of a string run, plain tokens aside.
+        """Return the same of the `nonplain_state` of a string run, plain tokens aside.
 
         Of what comes after the string, tokens without a quote read nothing; and where plain characters do not change
         it, what comes before the first quote of a token does not matter.
         """
-        representative, tries = run.representative, self.vocabulary.string_tries
-        if not run.quoted:
-            return self._walked(self.vocabulary.special_trie, representative)
-        if run.inside == DEAD:
+        representative, tries = run.nonplain_state, self.vocabulary.string_tries
+        if not run.is_ended_by_quote_only:
+            return self._walked(self.vocabulary.nonplain_trie, representative)
+        if run.quoteless_state == DEAD:
             inside, farthest_inside = self._walked(tries.inside, representative)
             mask, farthest = self._walked(tries.quoted, representative)
             return mask | inside, max(farthest, farthest_inside)
-        inside, farthest_inside = _kept(self._inside, run.inside, lambda: self._walked(tries.inside, run.inside))
-        mask, farthest = self._walked(tries.ending if run.steady else tries.quoted, representative)
-        beyond = run.farthest - int(self.automaton.distances[run.inside])
+        state = run.quoteless_state
+        inside, farthest_inside = _kept(self._inside, state, lambda: self._walked(tries.inside, state))
+        mask, farthest = self._walked(tries.ending if run.is_nonplain_state_fixed else tries.quoted, representative)
+        beyond = run.max_distance - int(self.automaton.distances[state])
         return mask | inside, max(farthest, farthest_inside + beyond)
 
     def _mask_of_parts(self, state: int, parts: StringParts) -> _Walked:
         """Return the same where a state has parts. The broad part is walked once, and the others take little."""
         vocabulary = self.vocabulary
-        broad, inside = _kept(self._broad, parts.broad, lambda: self._walked_by_length(parts.broad))
+        broad, inside = _kept(self._broad, parts.broad_state, lambda: self._walked_by_length(parts.broad_state))
         mask, farthest = self._walked(vocabulary.string_tries.quoted, state)
         mask |= broad
-        if parts.narrow == DEAD:
+        if parts.narrow_state == DEAD:
             narrow, farthest_narrow = self._walked(vocabulary.string_tries.inside, state)
-            return mask | narrow, max(farthest, farthest_narrow, inside + parts.beyond)
-        narrow, farthest_narrow = self._walked(vocabulary.trie, parts.narrow)
-        return mask | narrow, max(farthest, max(inside, farthest_narrow) + parts.beyond)
+            return mask | narrow, max(farthest, farthest_narrow, inside + parts.extra_distance)
+        narrow, farthest_narrow = self._walked(vocabulary.trie, parts.narrow_state)
+        return mask | narrow, max(farthest, max(inside, farthest_narrow) + parts.extra_distance)
 
     def _walked_by_length(self, state: int) -> _Walked:
         """Return the tokens that may follow a state; most are known if it differs from others in counts alone."""
@@ -155,7 +156,7 @@ class Walks:
         the states after them.
         """
         run = self._plain_states(state)
-        trie = self.vocabulary.trie if run is None else self.vocabulary.special_trie
+        trie = self.vocabulary.trie if run is None else self.vocabulary.nonplain_trie
         reached = walk_states(self.automaton, trie, state, mask, wanted)
         most, after = run or (0, [])
         counts = [count for count in self.vocabulary.plain_counts if count <= most]
@@ -176,18 +177,18 @@ class Walks:
             length = loop(automaton.table, automaton.distances, present, path, text, -1 - length)
         return text[:length], path[: length + 1]
 
-    def remembers(self, state: int) -> bool:
-        """Tell whether nearly each token leads to a state of its own, so that these are not to be listed."""
-        return isinstance(self.automaton, RegularAutomaton) and self.automaton.is_remembering(state)
+    def is_in_unique_item(self, state: int) -> bool:
+        """Tell whether a state is in an item that must differ: nearly each token leads to a state of its own."""
+        return isinstance(self.automaton, RegularAutomaton) and self.automaton.is_in_unique_item(state)
 
     def mask_within(self, state: int, most: int) -> NDArray[np.uint32]:
-        """Return the tokens after which at most so many bytes are needed, of a state that remembers."""
+        """Return the tokens after which at most so many bytes are needed, of a state in an item that must differ."""
         automaton = self.automaton
         assert isinstance(automaton, RegularAutomaton)
 
         def walked(part: int) -> _Walked:
             mask = empty_mask(self.vocabulary.size)
-            return mask, automaton.walk(self.vocabulary.trie, part, mask, within=most)
+            return mask, automaton.walk(self.vocabulary.trie, part, mask, distance_limit=most)
 
         return self._by_items(state, most, walked)[0]
 
@@ -199,14 +200,14 @@ class Walks:
         automaton = self.automaton
         if not isinstance(automaton, RegularAutomaton):
             return mask_in_one_item(state)
-        inner = automaton.inner_item(state)
+        inner = automaton.state_of_inner_item(state)
         if inner != state:
             mask, farthest = self._by_items(inner, most, mask_in_one_item)
             return mask, max(farthest, self._correct(automaton, mask, state, inner, most))
-        readings = automaton.readings(state)
-        if len(readings) == 1:
+        parts = automaton.split_by_item(state)
+        if len(parts) == 1:
             return mask_in_one_item(state)
-        walked = [self._by_items(reading, most, mask_in_one_item) for reading in readings]
+        walked = [self._by_items(part, most, mask_in_one_item) for part in parts]
         return np.bitwise_or.reduce([mask for mask, _ in walked]), max(farthest for _, farthest in walked)
 
     def _correct(self, automaton: RegularAutomaton, mask: NDArray[np.uint32], state: int, inner: int, most: int) -> int:
@@ -231,15 +232,15 @@ class Walks:
         """
         vocabulary = self.vocabulary
         found: set[int] = set()
-        for rest in automaton.rests(state, vocabulary.trie.height):
+        for rest in automaton.written_suffixes(state, vocabulary.trie.height):
             found.update(vocabulary.trie.along(rest))
         is_in_string = automaton.step(automaton.step(inner, ord("}")), ord("{")) != DEAD
         found.update(vocabulary.quoted_next_item_tokens if is_in_string else vocabulary.next_item_tokens)
         return found
 
     def _learn_more(self, state: int) -> None:
-        """Fill the row of a state; of one that remembers only the next entry that matters."""
-        if not self.remembers(state):
+        """Fill the row of a state; of one in an item that must differ only the next entry that matters."""
+        if not self.is_in_unique_item(state):
             self.automaton.expand(state)
             return
         unknown = (self.automaton.table[state] == UNKNOWN) & self.vocabulary.present

@@ -232,15 +232,15 @@ class Vocabulary:
         return Trie.from_tokens(self.tokens)
 
     @cached_property
-    def special_trie(self) -> Trie:
+    def nonplain_trie(self) -> Trie:
         """The tokens that are not plain, as a trie, laid out at first use."""
         lengths = self.plain_lengths.tolist()
         return Trie.from_tokens([None if length else token for token, length in zip(self.tokens, lengths, strict=True)])
 
     @cached_property
     def string_tries(self) -> StringTries:
-        """The tokens of `special_trie` that may be in a JSON string or end it, laid out at first use."""
-        special = self.special_trie.token_ids.tolist()
+        """The tokens of `nonplain_trie` that may be in a JSON string or end it, laid out at first use."""
+        special = self.nonplain_trie.token_ids.tolist()
         return StringTries.from_tokens({token_id: self.tokens[token_id] or b"" for token_id in special})
 
     @cached_property

@@ -23,9 +23,8 @@ from structured.automata.grammar.lark_grammar import Tables
 from structured.automata.grammar.lexer import Lexer
 from structured.automata.grammar.machine_layout import Remainders, new_machine
 from structured.automata.grammar.vocabulary_walks import TokenEnds, TokenWalks
-from structured.automata.loops import grammar_machine as layout
-from structured.automata.loops import grammar_states, jit, token_walks
-from structured.automata.loops import machine as table
+from structured.automata.loops import grammar_machine, grammar_states, jit, token_walks
+from structured.automata.loops.machine import LEVEL, MAX_DISTANCE, STATE, start_walk
 from structured.automata.regular import Limits, MachineAutomaton
 from structured.errors import GrammarError
 from structured.vocabulary.trie import Trie
@@ -94,14 +93,14 @@ class GrammarAutomaton(MachineAutomaton):
         self._token_walks: dict[int, TokenWalks] = {}
         self._told = {"arrivals": 0, "tokens": 0, "states": 0, "expected": 0, "token_ends": 0}
         facts = limits.states, max_searched, self.lexer.blank_width
-        self._machine: layout.GrammarMachine = new_machine(tables, absent, facts)
+        self._machine: grammar_machine.GrammarMachine = new_machine(tables, absent, facts)
         self._weighed = self._machine
-        self.start = self._until_done(lambda: grammar_states.begin(self._machine, tables.start, self.lexer.beginning))
+        self.start = self._run_locked(lambda: grammar_states.begin(self._machine, tables.start, self.lexer.beginning))
         if self.start == DEAD:
             raise EmptyGrammarError
         for byte in reversed(prefix):
             after = self.start
-            self.start = self._until_done(lambda: grammar_states.before(self._machine, after, byte))  # noqa: B023  called now
+            self.start = self._run_locked(lambda: grammar_states.prepend_byte(self._machine, after, byte))  # noqa: B023  called now
 
     def __repr__(self) -> str:
         return f"GrammarAutomaton({len(self.tables.terminals)} terminals, states={self._states_used})"
@@ -156,24 +155,24 @@ class GrammarAutomaton(MachineAutomaton):
 
     def walk(self, trie: Trie, state: int, mask: NDArray[np.uint32]) -> int:
         """Set the bits of the tokens of a trie that may follow; see the protocol."""
-        return self._until_done(lambda: self._walk(trie, state, mask))
+        return self._run_locked(lambda: self._walk(trie, state, mask))
 
     def _walk(self, trie: Trie, state: int, mask: NDArray[np.uint32]) -> int:
-        farthest, node = 0, np.zeros(1, dtype=np.int32)
+        max_distance, node = 0, np.zeros(1, dtype=np.int32)
         while not self._members(state):  # in the prefix, where one byte may follow
             byte = int(np.flatnonzero(self._machine.table[state] != DEAD)[0])
             state = int(self._machine.table[state, byte])
             below = range(trie.first[node[0]], trie.first[node[0] + 1])
             node[0] = next((child for child in below if trie.byte[child] == byte), 0)
             if not node[0]:
-                return farthest
-            farthest = max(farthest, self._mark(trie, node[0], state, mask))
-        return max(farthest, self._walk_from(trie, self._members(state), node, mask))
+                return max_distance
+            max_distance = max(max_distance, self._mark(trie, node[0], state, mask))
+        return max(max_distance, self._walk_from(trie, self._members(state), node, mask))
 
     def _members(self, state: int) -> list[int]:
         """Return the configurations of a state; none for one within the prefix."""
         first, count = self._machine.states[state].tolist()
-        members: list[int] = self._machine.members[first : first + count].tolist()
+        members: list[int] = self._machine.elements[first : first + count].tolist()
         return members
 
     def _mark(self, trie: Trie, node: int, state: int, mask: NDArray[np.uint32]) -> int:
@@ -191,73 +190,77 @@ class GrammarAutomaton(MachineAutomaton):
         if walks is None:
             walks = self._token_walks[id(trie)] = TokenWalks(trie)  # which holds the trie, so that no other has its id
         number = walks.set_of(nodes)
-        waiting = np.array([(current, number) for current in currents], dtype=np.int32)
-        few, ends = (np.zeros((count, 2), dtype=np.int32) for count in (1024, walks.longest))
+        pending = np.array([(current, number) for current in currents], dtype=np.int32)
+        near_nodes, token_results = (np.zeros((count, 2), dtype=np.int32) for count in (1024, walks.longest))
         progress = np.array([0, 0, len(currents), 0], dtype=np.int32)
 
         def walk() -> int:
-            nonlocal waiting, few, ends
+            nonlocal pending, near_nodes, token_results
             while True:
-                answer: int = token_walks.walk_on(self._machine, walks.arrays, waiting, few, ends, mask, progress)
-                if answer == layout.NEEDS_WALK and walks.count < MAX_TOKEN_WALKS:
-                    current, below = waiting[progress[token_walks.WAITING] - 1].tolist()
+                answer: int = token_walks.walk_pending(
+                    self._machine, walks.arrays, pending, near_nodes, token_results, mask, progress
+                )
+                if answer == grammar_machine.NEEDS_WALK and walks.count < MAX_TOKEN_WALKS:
+                    current, below = pending[progress[token_walks.PENDING_COUNT] - 1].tolist()
                     self._add_token_walk(walks, int(self._machine.configurations[current, 0]), below)
-                    ends = np.zeros((walks.longest, 2), dtype=np.int32)
-                elif answer == layout.NEEDS_WALK:
-                    progress[token_walks.WAITING] -= 1
-                    current, below = waiting[progress[token_walks.WAITING]].tolist()
+                    token_results = np.zeros((walks.longest, 2), dtype=np.int32)
+                elif answer == grammar_machine.NEEDS_WALK:
+                    progress[token_walks.PENDING_COUNT] -= 1
+                    current, below = pending[progress[token_walks.PENDING_COUNT]].tolist()
                     more = np.array([(current, node) for node in walks.nodes_of(below).tolist()], dtype=np.int32)
-                    few = np.concatenate([few[: progress[token_walks.FEW]], more, np.zeros_like(few)])
-                    progress[token_walks.FEW] += len(more)
-                elif answer == layout.MORE_FOUND:
-                    waiting, few = (np.concatenate([array, np.zeros_like(array)]) for array in (waiting, few))
+                    known = near_nodes[: progress[token_walks.NODE_COUNT]]
+                    near_nodes = np.concatenate([known, more, np.zeros_like(near_nodes)])
+                    progress[token_walks.NODE_COUNT] += len(more)
+                elif answer == grammar_machine.MORE_RESULTS:
+                    pending = np.concatenate([pending, np.zeros_like(pending)])
+                    near_nodes = np.concatenate([near_nodes, np.zeros_like(near_nodes)])
                 else:
                     return answer
 
-        self._grown_until_done(walk)
-        few = few[: progress[token_walks.FEW]]
-        farthest = int(progress[table.FARTHEST])
-        return max(farthest, self._walk_below(trie, few, mask)) if len(few) else farthest
+        self._run_with_growth(walk)
+        near_nodes = near_nodes[: progress[token_walks.NODE_COUNT]]
+        max_distance = int(progress[MAX_DISTANCE])
+        return max(max_distance, self._walk_below(trie, near_nodes, mask)) if len(near_nodes) else max_distance
 
     def _walk_below(self, trie: Trie, starts: NDArray[np.int32], mask: NDArray[np.uint32]) -> int:
         """Set the bits of the tokens that may follow configurations, each below its node, step by step."""
-        arrays, path, progress = table.walk_from(trie, *starts.T)
+        arrays, path, progress = start_walk(trie, *starts.T)
 
         def walk() -> int:
             nonlocal path
             while True:
                 answer: int = token_walks.walk_configurations(arrays, self._machine, path, mask, progress)
-                if answer != layout.MORE_FOUND:
+                if answer != grammar_machine.MORE_RESULTS:
                     return answer
                 path = np.concatenate([path, np.zeros_like(path)])
 
-        self._grown_until_done(walk)
-        return int(progress[table.FARTHEST])
+        self._run_with_growth(walk)
+        return int(progress[MAX_DISTANCE])
 
     def _add_token_walk(self, walks: TokenWalks, lexer: int, number: int) -> None:
         """Find what tokens do below a set of nodes in a state of the lexer."""
         trie, nodes = walks.trie, walks.nodes_of(number)
-        arrays, path, progress = table.walk_from(trie, lexer, nodes[::-1])
+        arrays, path, progress = start_walk(trie, lexer, nodes[::-1])
         found = np.empty((len(trie.byte), 2), dtype=np.int32)
 
         def walk() -> int:
             answer: int = token_walks.walk_lexer(
-                arrays, self._machine.rows, self._machine.arrivals, path, found, progress
+                arrays, self._machine.lexer_rows, self._machine.arrivals, path, found, progress
             )
-            self._machine.sizes[layout.ASKED] = path[progress[table.LEVEL], table.STATE]
+            self._machine.registers[grammar_machine.REQUESTED] = path[progress[LEVEL], STATE]
             return answer
 
-        self._grown_until_done(walk)
-        found = found[: progress[token_walks.FOUND]]
+        self._run_with_growth(walk)
+        found = found[: progress[token_walks.ARRIVAL_COUNT]]
         with self.lexer.lock:
             walks.add(lexer, number, found, self.lexer, self._token_ends.of)
             self._tell_states()
 
     @property
     def _states_used(self) -> int:
-        return int(self._machine.sizes[layout.STATES_USED])
+        return int(self._machine.registers[grammar_machine.STATES_USED])
 
-    def _until_done(self, call: Callable[[], int]) -> int:
+    def _run_locked(self, call: Callable[[], int]) -> int:
         """Return the result of a call, one thread at a time, within the seconds of the limits."""
         with self._lock:
             self._began = jit.clock()
@@ -265,32 +268,38 @@ class GrammarAutomaton(MachineAutomaton):
                 self._weighed = self._machine
                 if self.nbytes > self._enough:
                     self._collect()
-            return self._grown_until_done(call)
+            return self._run_with_growth(call)
 
     def _collect(self) -> None:
         """Drop all that no state needs; again after as much growth, or a quarter of the limit."""
-        machine = layout.collected(self._machine)
-        for lack in (layout.MORE_STACKS, layout.MORE_PLACES, layout.MORE_CONFIGURATIONS):
-            grammar_states.rehash(machine, lack)
+        machine = grammar_machine.collect_garbage(self._machine)
+        for code in (
+            grammar_machine.MORE_STACKS,
+            grammar_machine.MORE_PARSER_STATES,
+            grammar_machine.MORE_CONFIGURATIONS,
+        ):
+            grammar_states.rehash(machine, code)
         self._machine = machine
         self._kept = self.nbytes
         self._enough = self._kept + max(self._kept, self.limits.bytes // 4)
 
-    def _grown_until_done(self, loop: Callable[[], int]) -> int:
+    def _run_with_growth(self, loop: Callable[[], int]) -> int:
         """Call a loop until it returns a result; after each code, grow an array or fill in rows of the lexer."""
         while (answer := loop()) < UNKNOWN:
-            if answer == layout.NEEDS_ROW:
-                self._tell_row(int(self._machine.sizes[layout.ASKED]))
-            elif answer == layout.NEEDS_TOKEN_ENDS:
-                self._tell_token_ends(int(self._machine.sizes[layout.ASKED]))
-            elif answer == layout.NEEDS_START:
-                sizes = self._machine.sizes
-                self._tell_start(int(sizes[layout.ASKED]), int(sizes[layout.ASKED_TOO]))
-            elif answer == layout.NEEDS_COLUMN:
-                column = int(self._machine.sizes[layout.ASKED])
-                self._room("rests", column + 1)
-                self._machine.rests[column] = self._remainders.at(column)
-            elif answer == layout.TOO_FAR:
+            if answer == grammar_machine.NEEDS_ROW:
+                self._tell_row(int(self._machine.registers[grammar_machine.REQUESTED]))
+            elif answer == grammar_machine.NEEDS_TOKEN_ENDS:
+                self._tell_token_ends(int(self._machine.registers[grammar_machine.REQUESTED]))
+            elif answer == grammar_machine.NEEDS_START:
+                registers = self._machine.registers
+                self._tell_start(
+                    int(registers[grammar_machine.REQUESTED]), int(registers[grammar_machine.REQUESTED_REST])
+                )
+            elif answer == grammar_machine.NEEDS_COLUMN:
+                column = int(self._machine.registers[grammar_machine.REQUESTED])
+                self._room("remainders", column + 1)
+                self._machine.remainders[column] = self._remainders.at(column)
+            elif answer == grammar_machine.TOO_FAR:
                 raise SearchedTooFarError
             else:
                 self._grow(answer)
@@ -302,9 +311,9 @@ class GrammarAutomaton(MachineAutomaton):
         """Copy the row of a lexer state to the machine."""
         with self.lexer.lock:
             row = self.lexer.row(state)
-            self._room("rows", state + 1)
+            self._room("lexer_rows", state + 1)
             self._tell_states()
-        self._machine.rows[state] = row
+        self._machine.lexer_rows[state] = row
 
     def _tell_token_ends(self, state: int) -> None:
         with self.lexer.lock:
@@ -348,7 +357,7 @@ class GrammarAutomaton(MachineAutomaton):
             first += len(here)
             expected += here
         self._append("expected", expected)
-        self._append("lexed", lexed, "states")
+        self._append("lexer_states", lexed, "states")
 
     def _append(self, name: str, rows: Sequence[tuple[int, ...]], count: str = "") -> None:
         """Append rows to an array of the machine."""
@@ -359,16 +368,17 @@ class GrammarAutomaton(MachineAutomaton):
         self._told[count or name] = told + len(rows)
 
     def _room(self, name: str, count: int) -> None:
-        self._machine = layout.with_room(self._machine, name, count)
+        self._machine = grammar_machine.with_rows(self._machine, name, count)
 
-    def _grow(self, lack: int) -> None:
+    def _grow(self, code: int) -> None:
         """Double the array that is full. Raises GrammarError if that would exceed the limits."""
-        if lack == layout.MORE_STATES and self._states_used >= self.limits.states:
+        if code == grammar_machine.MORE_STATES and self._states_used >= self.limits.states:
             raise self._too_costly(f"more than {self.limits.states:,} states")
-        if self.nbytes + sum(getattr(self._machine, name).nbytes for name in layout.GROWING[lack]) > self.limits.bytes:
+        bytes_added = sum(getattr(self._machine, name).nbytes for name in grammar_machine.FULL_ARRAYS[code])
+        if self.nbytes + bytes_added > self.limits.bytes:
             raise self._too_costly(f"more than {self.limits.bytes:,} bytes")
-        machine = layout.grown(self._machine, lack)
-        grammar_states.rehash(machine, lack)
+        machine = grammar_machine.grow(self._machine, code)
+        grammar_states.rehash(machine, code)
         self._machine = machine
 
     def _too_costly(self, what: str) -> GrammarError:
