@@ -130,7 +130,7 @@ class Automaton(Protocol):
         ...
 
     def accepts(self, state: int) -> bool:
-        """Tell whether the bytes read so far are a whole text of the language."""
+        """Tell whether the bytes read so far are a whole text of the language; False for DEAD."""
         ...
 
     def walk(self, trie: Trie, state: int, mask: NDArray[np.uint32]) -> int:
@@ -155,8 +155,7 @@ def state_after(automaton: Automaton, data: bytes, state: int | None = None) -> 
 
 def accepts_text(automaton: Automaton, text: str) -> bool:
     """Tell whether a text is in the language of an automaton. Raises TypeError if `text` is not a `str`."""
-    state = state_after(automaton, arguments.text("text", text).encode())
-    return state != DEAD and automaton.accepts(state)
+    return automaton.accepts(state_after(automaton, arguments.text("text", text).encode()))
 
 
 def stopping_place(automaton: Automaton, text: str) -> tuple[int, int] | None:

@@ -65,8 +65,8 @@ class LazyAutomaton(ABC, Generic[Content]):
         """Return the number of bytes in the shortest completion."""
 
     def accepts(self, state: int) -> bool:
-        """Tell whether the bytes read so far are a whole text."""
-        return bool(self.distances[state] == 0)
+        """Tell whether the bytes read so far are a whole text; False for DEAD."""
+        return state != DEAD and bool(self.distances[state] == 0)
 
     def step(self, state: int, byte: int) -> int:
         """Return the successor of a state, or DEAD."""

@@ -87,8 +87,8 @@ class MachineAutomaton(ABC):
         return distances
 
     def accepts(self, state: int) -> bool:
-        """Tell whether the bytes read so far are a whole text of the language."""
-        return bool(self._machine.distances[state] == 0)
+        """Tell whether the bytes read so far are a whole text of the language; False for DEAD."""
+        return state != DEAD and bool(self._machine.distances[state] == 0)
 
     def step(self, state: int, byte: int) -> int:
         """Return the successor of a state, or DEAD; that of DEAD is DEAD."""

@@ -309,7 +309,7 @@ class PlainGrammarAutomaton:
 
     def accepts(self, state: int) -> bool:
         """Tell whether the bytes read so far are a whole text of the grammar."""
-        return bool(self._distances[state] == 0)
+        return state != DEAD and bool(self._distances[state] == 0)
 
     def step(self, state: int, byte: int) -> int:
         """Return the successor of a state, or DEAD."""
