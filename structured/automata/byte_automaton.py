@@ -31,17 +31,17 @@ class StringRun(NamedTuple):
     all its characters are.
     """
 
-    characters: int
+    max_characters: int
     """How many unescaped characters may follow: an unescaped token is allowed if, and only if, it has no more."""
     max_distance: int
     """An upper bound of the distances after unescaped characters."""
     equivalent_state: int
     """A state after which the same other tokens may follow; many states share it."""
-    ends_with_quote: bool
+    is_ended_by_quote_only: bool
     """Whether only a quote ends the string, so that no token with a control character before a quote may follow."""
     state_in_string: int
     """A state after which the same tokens without a quote may follow, independent of the stack below; DEAD if none."""
-    is_unchanged: bool
+    is_equivalent_state_fixed: bool
     """Whether unescaped characters do not change the equivalent state."""
 
 
@@ -52,9 +52,9 @@ class StringParts(NamedTuple):
     may follow the state. Without a narrow part, the state may allow further tokens, which begin with an escape.
     """
 
-    broad: int
+    broad_state: int
     """A state after which many texts may follow."""
-    narrow: int
+    narrow_state: int
     """A state after which few texts may follow; DEAD if there is none."""
     extra_distance: int
     """The most bytes by which the end after a token may be farther away than in the parts."""
@@ -131,7 +131,7 @@ class Automaton(Protocol):
         ...
 
     def accepts(self, state: int) -> bool:
-        """Tell whether the bytes read so far are a whole text of the language."""
+        """Tell whether the bytes read so far are a whole text of the language; False for DEAD."""
         ...
 
     def walk(self, trie: Trie, state: int, mask: NDArray[np.uint32]) -> int:
@@ -156,8 +156,7 @@ def state_after(automaton: Automaton, data: bytes, state: int | None = None) -> 
 
 def accepts_text(automaton: Automaton, text: str) -> bool:
     """Tell whether a text is in the language of an automaton. Raises TypeError if `text` is not a `str`."""
-    state = state_after(automaton, arguments.text("text", text).encode())
-    return state != DEAD and automaton.accepts(state)
+    return automaton.accepts(state_after(automaton, arguments.text("text", text).encode()))
 
 
 def stopping_place(automaton: Automaton, text: str) -> tuple[int, int] | None:

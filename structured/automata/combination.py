@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structured.automata.byte_automaton import DEAD, Automaton, reset_if_exhausted
-from structured.automata.lazy import LIMITS, LazyAutomaton, complete_row, distinct_columns, refuse_distinct_items
+from structured.automata.lazy import LIMITS, LazyAutomaton, complete_row, distinct_columns, refuse_unique_items
 from structured.automata.opcodes import FAR
 from structured.automata.regular import Limits, RegularAutomaton
 from structured.errors import PatternError
@@ -256,7 +256,7 @@ class CombinedAutomaton(LazyAutomaton[tuple[bool, frozenset[Member]]]):
         )
         assert flattened is not None, "every part has a replacement"
         self.expression: Expression = flattened
-        refuse_distinct_items(self.parts)
+        refuse_unique_items(self.parts)
         self.positions = Positions.of(flattened)
         self.start = self._start_state(
             (self.positions.is_empty, self._alive(self.positions.start_members(self.positions.first)))

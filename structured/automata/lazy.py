@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from structured.automata.byte_automaton import DEAD, ROW_COMPLETE, UNKNOWN, Automaton, reset_if_exhausted
 from structured.automata.loops.machine import walk_states
 from structured.automata.opcodes import FAR
-from structured.automata.regular import LONG, Limits, RegularAutomaton
+from structured.automata.regular import UNCOUNTED_SECONDS, Limits, RegularAutomaton
 from structured.errors import PatternError
 from structured.vocabulary.trie import Trie
 
@@ -65,8 +65,8 @@ class LazyAutomaton(ABC, Generic[Content]):
         """Return the number of bytes in the shortest completion."""
 
     def accepts(self, state: int) -> bool:
-        """Tell whether the bytes read so far are a whole text."""
-        return bool(self.distances[state] == 0)
+        """Tell whether the bytes read so far are a whole text; False for DEAD."""
+        return state != DEAD and bool(self.distances[state] == 0)
 
     def step(self, state: int, byte: int) -> int:
         """Return the successor of a state, or DEAD."""
@@ -141,7 +141,7 @@ class LazyAutomaton(ABC, Generic[Content]):
         began = thread_time()
         yield
         seconds = thread_time() - began
-        self.seconds += seconds if seconds > LONG else 0.0
+        self.seconds += seconds if seconds > UNCOUNTED_SECONDS else 0.0
         if self.seconds > self.limits.seconds:
             raise _too_costly(f"more than {self.limits.seconds:g} seconds to make states in")
 
@@ -160,9 +160,9 @@ def distinct_columns(rows: Any) -> tuple[list[tuple[int, ...]], NDArray[np.intp]
     return list(map(tuple, columns.T.tolist())), places.reshape(-1)
 
 
-def refuse_distinct_items(automata: Iterable[Automaton]) -> None:
+def refuse_unique_items(automata: Iterable[Automaton]) -> None:
     """Raise PatternError if the items of an automaton must differ: each text of them would be a state of its own."""
-    if any(isinstance(automaton, RegularAutomaton) and automaton.has_distinct_items for automaton in automata):
+    if any(isinstance(automaton, RegularAutomaton) and automaton.has_unique_items for automaton in automata):
         raise PatternError(
             "Items that must differ (uniqueItems) cannot be combined with a grammar, nor restricted by another type",
             pattern="",

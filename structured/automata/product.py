@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 
 from structured.automata.byte_automaton import DEAD, ROW_COMPLETE, Automaton
 from structured.automata.dfa.products import intersection, is_of_characters
-from structured.automata.lazy import LIMITS, LazyAutomaton, complete_row, distinct_columns, refuse_distinct_items
+from structured.automata.lazy import LIMITS, LazyAutomaton, complete_row, distinct_columns, refuse_unique_items
 from structured.automata.opcodes import FAR
-from structured.automata.regular import LONG, Limits, RegularAutomaton
+from structured.automata.regular import UNCOUNTED_SECONDS, Limits, RegularAutomaton
 from structured.errors import PatternError, UnsatisfiableError
 from structured.regex import Pattern
 
@@ -30,7 +30,8 @@ MAX_SEARCHED = 20_000
 """The most pairs that one search for a shortest completion visits."""
 
 MAX_SECONDS = 15.0
-"""The most seconds that a product and the products within it may search in all; searches up to `LONG` do not count.
+"""The most seconds that a product and the products within it may search in all; shorter searches than
+`UNCOUNTED_SECONDS` do not count.
 
 Each step of a search may start searches in the products within, so few steps on each level multiply.
 """
@@ -110,7 +111,7 @@ class _Clock:
             yield
         finally:
             seconds, self.began = monotonic() - began, None
-            self.seconds_spent += seconds if seconds > LONG else 0.0
+            self.seconds_spent += seconds if seconds > UNCOUNTED_SECONDS else 0.0
 
     def check(self) -> None:
         """Raise PatternError if the time is up."""
@@ -142,7 +143,7 @@ class Product(LazyAutomaton[Pair]):
         max_searched: int = MAX_SEARCHED,
     ) -> None:
         super().__init__(limits)
-        refuse_distinct_items((left, right))
+        refuse_unique_items((left, right))
         self.left = left
         self.right = right
         self.absent = absent

@@ -1,7 +1,8 @@
 """Programs: patterns as flat arrays that compiled loops can read.
 
 A node of the pattern becomes a row of `nodes`; a shared node is one row. A set of characters becomes arcs over bytes.
-Nothing is unrolled or determinised, so the program is as large as the pattern.
+Nothing is unrolled or determinised, so the program is as large as the pattern. `a{2,5}` → the rows `ARCS …`, for `a`,
+and `REPEAT, row of a, 2, 5`. `opcodes.py` has the operations and the columns.
 """
 
 import re
@@ -56,10 +57,10 @@ def assemble(pattern: Pattern, foundation: "Foundation | None" = None) -> Progra
     Raises PatternError if a part of the pattern matches no text shorter than `FAR` bytes.
     """
     foundation = foundation or Foundation()
-    assembly = foundation.begun()
+    assembly = foundation.new_assembly()
     root = assembly.node(pattern)
     assembly.follow_references()
-    nodes, operands, has_text = assembly.measured(foundation.rows)
+    nodes, operands, has_text = assembly.measure_nodes(foundation.node_count)
     if not has_text:
         raise PatternError(
             f"A part of the pattern matches no text, or none shorter than {FAR:,} bytes",
@@ -85,11 +86,11 @@ class Foundation:
         for pattern in self._patterns:
             self._assembly.node(pattern)
         self._assembly.follow_references()
-        self.rows = len(self._assembly.nodes) // op.COLUMNS
-        """How many rows of `Program.nodes` it takes."""
-        self._assembly.measured(0)
+        self.node_count = len(self._assembly.nodes) // op.NODE_COLUMNS
+        """The number of rows of `Program.nodes` that it takes."""
+        self._assembly.measure_nodes(0)
 
-    def begun(self) -> "_Assembly":
+    def new_assembly(self) -> "_Assembly":
         """Return a new assembly that begins with the patterns."""
         parts = [getattr(self._assembly, name) for name in _Assembly.__slots__]
         copies: list[Any] = [part[:] if isinstance(part, array) else part.copy() for part in parts]
@@ -100,60 +101,69 @@ def _single_bytes(text: str) -> tuple[ByteRange, ...]:
     return tuple((byte, byte) for byte in text.encode())
 
 
-_CHARACTER = (*byte_sequences(UNESCAPED_RANGES), *(_single_bytes(escape) for escape in PLAIN_ESCAPES))
+_STRING_CHARACTER = (*byte_sequences(UNESCAPED_RANGES), *(_single_bytes(escape) for escape in PLAIN_ESCAPES))
 """A character inside a JSON string in its only spelling, as ranges of bytes."""
 
-MIN_CROWDED = 6
-"""Up to this many texts never take every character at some place."""
+MAX_UNCROWDED = 6
+"""The most excluded texts that are not checked by `_use_most_characters`: so few cannot use them all."""
 
-_SPELLED = re.compile(r"\\u....|\\.|.", re.DOTALL)
+_SPELLED_CHARACTER = re.compile(r"\\u....|\\.|.", re.DOTALL)
 
 
-def _is_crowded(texts: list[list[bytes]]) -> bool:
-    """Tell whether texts continue some common beginning with almost all characters of a kind (limits: `_room`)."""
-    after: dict[bytes, list[list[bytes]]] = {}
+def _spelled_characters(text: str) -> list[bytes]:
+    r"""Return the characters of a text as JSON spells them: `a\n` → `a`, `\n`."""
+    return [character.encode() for character in _SPELLED_CHARACTER.findall(text)]
+
+
+def _use_most_characters(texts: list[list[bytes]]) -> bool:
+    """Tell whether texts go on after some beginning with nearly all characters that differ in the last byte only."""
+    tails: dict[bytes, list[list[bytes]]] = {}
     for characters in texts:
         if characters:
-            after.setdefault(characters[0], []).append(characters[1:])
-    kinds = Counter(character[:-1] for character in after)
-    if any(count > _room(kind) for kind, count in kinds.items()):
+            tails.setdefault(characters[0], []).append(characters[1:])
+    uses = Counter(character[:-1] for character in tails)
+    if any(count > _max_uses(first_bytes) for first_bytes, count in uses.items()):
         return True
-    return any(len(rest) > MIN_CROWDED and _is_crowded(rest) for rest in after.values())
+    return any(len(texts) > MAX_UNCROWDED and _use_most_characters(texts) for texts in tails.values())
 
 
-def _room(beginning: bytes) -> int:
+def _max_uses(first_bytes: bytes) -> int:
     """Return how many characters with the same bytes but the last may be used: slightly fewer than there are."""
-    if beginning.startswith(b"\\u"):
+    if first_bytes.startswith(b"\\u"):
         return 10
-    return 90 if not beginning else 6 if beginning == b"\\" else 30
+    return 90 if not first_bytes else 6 if first_bytes == b"\\" else 30
 
 
-def _endless(scan: AutomatonPattern) -> set[int]:
-    """Return the states that any number of plain characters may follow."""
-    endless = {state for state, arcs in enumerate(scan.arcs) if _covers_plain((low, high) for low, high, _ in arcs)}
-    if len(endless) == len(scan.arcs):
-        return endless
-    before: dict[int, list[int]] = {}
-    for state in endless:
+def _states_before_unescaped_text(scan: AutomatonPattern) -> set[int]:
+    """Return the states that any number of unescaped characters may follow."""
+    states = {
+        state
+        for state, arcs in enumerate(scan.arcs)
+        if _has_all_unescaped_characters((low, high) for low, high, _ in arcs)
+    }
+    if len(states) == len(scan.arcs):
+        return states
+    predecessors: dict[int, list[int]] = {}
+    for state in states:
         for target in {target for _, _, target in scan.arcs[state]}:
-            before.setdefault(target, []).append(state)
-    lost = [state for target, sources in before.items() if target not in endless for state in sources]
-    while lost:
-        state = lost.pop()
-        if state in endless:
-            endless.remove(state)
-            lost += before.get(state, ())
-    return endless
+            predecessors.setdefault(target, []).append(state)
+    excluded = [state for target, sources in predecessors.items() if target not in states for state in sources]
+    while excluded:
+        state = excluded.pop()
+        if state in states:
+            states.remove(state)
+            excluded += predecessors.get(state, ())
+    return states
 
 
-def _covers_plain(ranges: Iterable[Range]) -> bool:
-    """Tell whether some ranges in order have all plain characters."""
-    reached = UNESCAPED_RANGES[0][0]
+def _has_all_unescaped_characters(ranges: Iterable[Range]) -> bool:
+    """Tell whether some sorted ranges have all unescaped characters."""
+    next_character = UNESCAPED_RANGES[0][0]
     for low, high in ranges:
-        if low > reached and any(start < low and reached <= end for start, end in UNESCAPED_RANGES):
+        if low > next_character and any(start < low and next_character <= end for start, end in UNESCAPED_RANGES):
             return False
-        reached = max(reached, high + 1)
-    return reached > UNESCAPED_RANGES[-1][1]
+        next_character = max(next_character, high + 1)
+    return next_character > UNESCAPED_RANGES[-1][1]
 
 
 @dataclass(slots=True)
@@ -163,18 +173,18 @@ class _Assembly:
     nodes: "array[int]" = field(default_factory=lambda: array("i", (op.UNION, 0, 0, 0, 0, 0)))
     operands: "array[int]" = field(default_factory=lambda: array("i"))
     text: bytearray = field(default_factory=bytearray)
-    _places: dict[int, int] = field(default_factory=dict)
-    _arcs: dict[tuple[tuple[ByteRange, ...], ...], int] = field(default_factory=dict)
-    _characters: dict[tuple[Range, ...], int] = field(default_factory=dict)
-    _arrays: dict[int, int] = field(default_factory=dict)
+    _nodes_of_patterns: dict[int, int] = field(default_factory=dict)
+    _byte_sets: dict[tuple[tuple[ByteRange, ...], ...], int] = field(default_factory=dict)
+    _character_sets: dict[tuple[Range, ...], int] = field(default_factory=dict)
+    _array_starts: dict[int, int] = field(default_factory=dict)
     _references: list[tuple[int, Reference]] = field(default_factory=list)
 
     def node(self, pattern: Pattern) -> int:
         """Return the row of a node; the same node gets the same row."""
-        place = self._places.get(id(pattern))
-        if place is None:
-            place = self._places[id(pattern)] = _NEW_NODE[type(pattern)](self, pattern)
-        return place
+        row = self._nodes_of_patterns.get(id(pattern))
+        if row is None:
+            row = self._nodes_of_patterns[id(pattern)] = _ADD_NODE[type(pattern)](self, pattern)
+        return row
 
     def follow_references(self) -> None:
         """Fill in the target of each reference."""
@@ -182,9 +192,9 @@ class _Assembly:
             self.operands[operand] = self.node(reference.target)
         self._references.clear()
 
-    def measured(self, first: int) -> tuple[NDArray[np.int32], NDArray[np.int32], bool]:
-        """Return nodes and operands with the lengths from row `first` on, and whether each node matches a text."""
-        nodes = np.frombuffer(self.nodes, dtype=np.int32).reshape(-1, op.COLUMNS)
+    def measure_nodes(self, first: int) -> tuple[NDArray[np.int32], NDArray[np.int32], bool]:
+        """Compute the lengths of the rows from `first` on; return nodes, operands, and whether each matches a text."""
+        nodes = np.frombuffer(self.nodes, dtype=np.int32).reshape(-1, op.NODE_COLUMNS)
         operands = np.frombuffer(self.operands, dtype=np.int32)
         return nodes, operands, measure(nodes, operands, first)
 
@@ -193,42 +203,46 @@ class _Assembly:
         encoded = pattern.text.encode()
         start, size = len(self.text), len(encoded)
         self.text += encoded
-        return self._row(op.TEXT, start, size, shortest=size)
+        return self._add_node(op.TEXT, start, size, shortest=size)
 
     def words(self, pattern: Words) -> int:
         """Return the row of a choice of words."""
-        start, shortest = self._lay_out(pattern.texts)
-        return self._row(op.WORDS, start, len(pattern.texts), shortest=shortest)
+        start, shortest = self._append_words(pattern.texts)
+        return self._add_node(op.WORDS, start, len(pattern.texts), shortest=shortest)
 
     def unlike(self, pattern: Unlike) -> int:
         """Return the row of any string except some words."""
-        character = self._byte_set(_CHARACTER, covers_plain=True)
-        free = self._row(op.REPEAT, character, 0, UNLIMITED)
+        character = self._byte_set(_STRING_CHARACTER, any_unescaped=True)
+        any_string = self._add_node(op.REPEAT, character, 0, UNLIMITED)
         texts = pattern.texts
         if not texts:
-            return free
-        if len(texts) > MIN_CROWDED and _is_crowded([list(map(str.encode, _SPELLED.findall(text))) for text in texts]):
+            return any_string
+        if len(texts) > MAX_UNCROWDED and _use_most_characters(list(map(_spelled_characters, texts))):
             raise PatternError(
                 f"The {len(texts):,} excluded texts use nearly every character at some place",
                 pattern=excerpt(pattern),
                 remedy="Exclude fewer texts, or forbid all other keys.",
             )
-        start, _ = self._lay_out(texts)
-        return self._row(op.UNLIKE, start, len(texts), self._append((character, free)), shortest=int("" in texts))
+        start, _ = self._append_words(texts)
+        more = self._append((character, any_string))
+        return self._add_node(op.UNLIKE, start, len(texts), more, shortest=int("" in texts))
 
     def scan(self, pattern: AutomatonPattern) -> int:
         """Return the row of an automaton over characters."""
         rows: list[int] = []
-        endless = _endless(pattern)
+        states_before_unescaped_text = _states_before_unescaped_text(pattern)
         for state, arcs in enumerate(pattern.arcs):
             targets: dict[int, list[Range]] = {}
             for low, high, target in arcs:
                 targets.setdefault(target, []).append((low, high))
-            sets = [number for target, ranges in targets.items() for number in (self._character(tuple(ranges)), target)]
-            rows += (self._append(sets), len(targets), int(state in pattern.accepting), FAR, FAR, int(state in endless))
+            sets = [
+                number for target, ranges in targets.items() for number in (self._character_node(tuple(ranges)), target)
+            ]
+            may_end, is_before_unescaped_text = state in pattern.accepting, state in states_before_unescaped_text
+            rows += (self._append(sets), len(targets), int(may_end), FAR, FAR, int(is_before_unescaped_text))
         start = self._append(rows)
         most = UNLIMITED if pattern.most is None else pattern.most
-        return self._row(op.SCAN, start, len(pattern.arcs), most)
+        return self._add_node(op.SCAN, start, len(pattern.arcs), most)
 
     def quotation(self, pattern: Quotation) -> int:
         """Return the row of the quotations of a document."""
@@ -236,64 +250,64 @@ class _Assembly:
         assert isinstance(quotations, Quotations)
         document = quotations.document
         numbers = [
-            self._lay_out_document(document.text),
-            self._lay_out_array(quotations.suffixes),
+            self._append_document(document.text),
+            self._append_array(quotations.suffixes),
             len(quotations.suffixes),
-            self._lay_out_array(document.counts),
-            self._lay_out_array(document.borders),
-            self._lay_out_array(quotations.nearest),
+            self._append_array(document.character_of_byte),
+            self._append_array(document.character_starts),
+            self._append_array(quotations.end_distances),
             len(document.text) + 1,
-            self._lay_out_array(quotations.kinds) if len(quotations.kinds) else -1,
-            self._lay_out_array(quotations.moves),
-            quotations.kind_count,
-            quotations.fewest,
-            quotations.most,
+            self._append_array(quotations.classes) if len(quotations.classes) else -1,
+            self._append_array(quotations.transitions),
+            quotations.class_count,
+            quotations.min_characters,
+            quotations.max_characters,
         ]
-        return self._row(op.QUOTATION, self._append(numbers), 0, shortest=quotations.shortest)
+        return self._add_node(op.QUOTATION, self._append(numbers), 0, shortest=quotations.shortest)
 
-    def _lay_out_document(self, text: NDArray[np.uint8]) -> int:
-        place = self._arrays.get(id(text))
-        if place is None:
-            place = self._arrays[id(text)] = len(self.text)
+    def _append_document(self, text: NDArray[np.uint8]) -> int:
+        start = self._array_starts.get(id(text))
+        if start is None:
+            start = self._array_starts[id(text)] = len(self.text)
             self.text += text.tobytes()
-        return place
+        return start
 
-    def _lay_out_array(self, numbers: NDArray[np.int32]) -> int:
-        place = self._arrays.get(id(numbers))
-        if place is None:
-            place = self._arrays[id(numbers)] = len(self.operands)
+    def _append_array(self, numbers: NDArray[np.int32]) -> int:
+        start = self._array_starts.get(id(numbers))
+        if start is None:
+            start = self._array_starts[id(numbers)] = len(self.operands)
             self.operands.frombytes(numbers.tobytes())
-        return place
+        return start
 
-    def _character(self, ranges: tuple[Range, ...]) -> int:
-        row = self._characters.get(ranges)
+    def _character_node(self, ranges: tuple[Range, ...]) -> int:
+        row = self._character_sets.get(ranges)
         if row is None:
             plain, spelled = spelled_ranges(ranges)
             sequences = (*byte_sequences(plain), *(_single_bytes(escape) for escape in spelled))
-            row = self._characters[ranges] = self._byte_set(sequences)
+            row = self._character_sets[ranges] = self._byte_set(sequences)
         return row
 
     def char_set(self, pattern: CharSet) -> int:
         """Return the row of a set of characters, of which JSON escapes control characters."""
-        covers_plain = pattern.ranges[0][0] >= 0x20 and _covers_plain(pattern.ranges)
-        return self._byte_set(byte_sequences(pattern.ranges), covers_plain=covers_plain)
+        any_unescaped = pattern.ranges[0][0] >= 0x20 and _has_all_unescaped_characters(pattern.ranges)
+        return self._byte_set(byte_sequences(pattern.ranges), any_unescaped=any_unescaped)
 
     def concat(self, pattern: Concat) -> int:
         """Return the row of parts in order."""
-        place_of = self._places.get
-        parts = [place_of(id(part)) or self.node(part) for part in pattern.parts]
-        return self._row(op.SEQUENCE, self._append([number for row in parts for number in (row, 0)]), len(parts))
+        known_node = self._nodes_of_patterns.get
+        parts = [known_node(id(part)) or self.node(part) for part in pattern.parts]
+        return self._add_node(op.SEQUENCE, self._append([number for row in parts for number in (row, 0)]), len(parts))
 
     def alternation(self, pattern: Alternation) -> int:
         """Return the row of a choice."""
-        return self._row(
+        return self._add_node(
             op.CHOICE, self._append([self.node(option) for option in pattern.options]), len(pattern.options)
         )
 
     def repeat(self, pattern: Iteration) -> int:
         """Return the row of a repetition."""
         most = UNLIMITED if pattern.maximum is None else pattern.maximum
-        return self._row(op.REPEAT, self.node(pattern.item), pattern.minimum, most)
+        return self._add_node(op.REPEAT, self.node(pattern.item), pattern.minimum, most)
 
     def members(self, pattern: ObjectMembers) -> int:
         """Return the row of the members of an object."""
@@ -305,7 +319,7 @@ class _Assembly:
             0,
         )
         operation = op.MEMBERS if pattern.in_order else op.PERMUTATION
-        return self._row(operation, self._append(rows), len(pattern.members), self._append(more))
+        return self._add_node(operation, self._append(rows), len(pattern.members), self._append(more))
 
     def distinct(self, pattern: Distinct) -> int:
         """Return the row of items that must all differ."""
@@ -318,57 +332,59 @@ class _Assembly:
             int(pattern.is_inexhaustible),
         ]
         start = self._append([*numbers, *(pattern.lengths or [FAR]), *[FAR] * (pattern.least + 1)])
-        return self._row(op.DISTINCT, start, self._row(op.ITEM, start, 0))
+        return self._add_node(op.DISTINCT, start, self._add_node(op.ITEM, start, 0))
 
     def reference(self, pattern: Reference) -> int:
         """Return the row of a reference, which `follow_references` completes."""
         start = self._append((-1,))
         self._references.append((start, pattern))
-        return self._row(op.CHOICE, start, 1)
+        return self._add_node(op.CHOICE, start, 1)
 
-    def _byte_set(self, sequences: tuple[tuple[ByteRange, ...], ...], *, covers_plain: bool = False) -> int:
-        """Return the row of some sequences of byte ranges; the rests after a first range are a node of their own.
+    def _byte_set(self, sequences: tuple[tuple[ByteRange, ...], ...], *, any_unescaped: bool = False) -> int:
+        """Return the row of some sequences of byte ranges; the sequences after a first range are a node of their own.
 
-        First ranges are equal or disjoint.
+        First ranges are equal or disjoint. The UTF-8 of `à-ÿ` is `c3 a0-bf` → an arc `c3` to the node of `a0-bf`.
         """
-        row = self._arcs.get(sequences)
+        row = self._byte_sets.get(sequences)
         if row is None:
-            after: dict[ByteRange, list[tuple[ByteRange, ...]]] = {}
-            for first, *rest in sequences:
-                after.setdefault(first, []).append(tuple(rest))
+            tails: dict[ByteRange, list[tuple[ByteRange, ...]]] = {}
+            for first, *tail in sequences:
+                tails.setdefault(first, []).append(tuple(tail))
             arcs = [
                 number
-                for (low, high), rests in after.items()
-                for number in (low, high, self._byte_set(tuple(rests)) if rests != [()] else -1)
+                for (low, high), after in tails.items()
+                for number in (low, high, self._byte_set(tuple(after)) if after != [()] else -1)
             ]
             shortest = min(map(len, sequences))
-            row = self._row(op.ARCS, self._append(arcs), len(after), shortest=shortest, is_open=covers_plain)
-            self._arcs[sequences] = row
+            row = self._add_node(
+                op.ARCS, self._append(arcs), len(tails), shortest=shortest, any_unescaped=any_unescaped
+            )
+            self._byte_sets[sequences] = row
         return row
 
-    def _lay_out(self, texts: tuple[str, ...]) -> tuple[int, int]:
+    def _append_words(self, texts: tuple[str, ...]) -> tuple[int, int]:
         """Append words to the arrays; return where they start, and the bytes of the shortest."""
         encoded = sorted(map(str.encode, texts))
         lengths = np.array([0, *map(len, encoded)], dtype=np.int32)
         starts, text = np.cumsum(lengths, dtype=np.int32), b"".join(encoded)
         shared = np.zeros(len(encoded), dtype=np.int32)
         common_prefixes(starts, np.frombuffer(text, dtype=np.uint8), shared)
-        place = self._append([*(len(self.text) + starts).tolist(), *shared.tolist()])
+        start = self._append([*(len(self.text) + starts).tolist(), *shared.tolist()])
         self.text += text
-        return place, int(lengths[1:].min())
+        return start, int(lengths[1:].min())
 
     def _append(self, operands: Sequence[int]) -> int:
         start = len(self.operands)
         self.operands.extend(operands)
         return start
 
-    def _row(self, operation: int, *a_b_c: int, shortest: int = FAR, is_open: bool = False) -> int:
+    def _add_node(self, operation: int, *a_b_c: int, shortest: int = FAR, any_unescaped: bool = False) -> int:
         a, b, c = a_b_c if len(a_b_c) == 3 else (*a_b_c, 0)
-        self.nodes.extend((operation, a, b, c, shortest, is_open))
-        return len(self.nodes) // op.COLUMNS - 1
+        self.nodes.extend((operation, a, b, c, shortest, any_unescaped))
+        return len(self.nodes) // op.NODE_COLUMNS - 1
 
 
-_NEW_NODE: dict[type, Callable[[_Assembly, Any], int]] = {
+_ADD_NODE: dict[type, Callable[[_Assembly, Any], int]] = {
     Literal: _Assembly.literal,
     Words: _Assembly.words,
     Unlike: _Assembly.unlike,

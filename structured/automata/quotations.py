@@ -1,8 +1,9 @@
 """Indexed documents, and the quotations in them that follow a rule.
 
 A document is indexed once: as the bytes of its JSON spelling, with a suffix array of the places where a quotation may
-begin. The bytes read of a quotation are an interval of that array and a depth; see `loops/quoting.py`. A rule adds, for
-each byte of the document and each of the rule's states, the distance to the nearest allowed end of a quotation.
+begin. A *place* is an index of these bytes. The bytes read of a quotation are an interval of that array and a depth;
+see `loops/quoting.py`. A rule, such as a pattern that quotations have to match, is an automaton over characters. It
+adds, for each place and each of the rule's states, the bytes to the nearest allowed end of a quotation.
 """
 
 import heapq
@@ -38,15 +39,16 @@ _JOINERS = "\u200c\u200d"
 _UNSPACED = frozenset({"CJK", "HIRAGANA", "KATAKANA", "KHMER", "LAO", "MYANMAR", "THAI", "TIBETAN"})
 """Scripts without spaces between words, by the first word of their characters' names."""
 
-_SIZE, _SURROGATE, _BREAK, _SPACE, _EXTENDING, _WORD, _MARK, _DIGIT, _POINT = 7, 8, 16, 32, 64, 128, 256, 512, 1024
-"""The traits of a character: the bytes of its spelling in JSON; whether it is a lone surrogate, breaks a line, is white
-space, belongs to the character before it, is one of a word in a script that writes spaces between words, is a
-punctuation mark, is a digit, may be inside of a number."""
+_SPELLED_BYTES, _SURROGATE, _BREAK, _SPACE, _COMBINING = 7, 8, 16, 32, 64
+_WORD, _PUNCTUATION, _DIGIT, _NUMBER_MARK = 128, 256, 512, 1024
+"""The traits of a character, as bits: the bytes of its spelling in JSON (three bits); whether it is a lone surrogate,
+breaks a line, is white space, belongs to the character before it; is one of a word in a script that writes spaces
+between words, is a punctuation mark, is a digit, may be inside of a number."""
 
 _SYMBOLS = frozenset("%‰‱&@#*§¶†‡/\\_")
 """Punctuation of Unicode that has a meaning of its own, and may begin or end a quotation."""
 
-_POINTS = frozenset(".,'’")
+_NUMBER_MARKS = frozenset(".,'’")
 """Marks inside of numbers."""
 
 MAX_ENTRIES = 1 << 26
@@ -72,25 +74,26 @@ class IndexedDocument:
         self.any_character = any_character
         self.absent = absent
         characters = np.frombuffer(document.encode("utf-32-le", "surrogatepass"), dtype="<u4")
-        points, origin = _versions(characters)
-        self.points, self._origin = points, origin
-        traits = _traits(points)
-        self._starts, self._ends = _edges(points, traits, any_character=any_character)
-        sizes = (traits & _SIZE).astype(np.int64)
-        self.borders: _Numbers = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
-        """Where each character begins in `text`, and where the last one ends."""
-        self.counts: _Numbers = np.append(np.repeat(np.arange(len(points)), sizes), len(points)).astype(np.int32)
-        """The character that each byte belongs to."""
-        spelled = json.dumps(_text(points), ensure_ascii=False)[1:-1].encode("utf-8", "surrogatepass")
+        self.code_points, self._source_indices = _with_unwrapped(characters)
+        code_points = self.code_points
+        traits = _traits(code_points)
+        self._may_start, self._may_end = _boundaries(code_points, traits, any_character=any_character)
+        sizes = (traits & _SPELLED_BYTES).astype(np.int64)
+        self.character_starts: _Numbers = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
+        """The place of the first byte of each character, and at the end the number of bytes."""
+        character_of_byte = np.repeat(np.arange(len(code_points)), sizes)
+        self.character_of_byte: _Numbers = np.append(character_of_byte, len(code_points)).astype(np.int32)
+        """The index of the character that each byte belongs to, and at the end the number of characters."""
+        spelled = json.dumps(_string_of(code_points), ensure_ascii=False)[1:-1].encode("utf-8", "surrogatepass")
         self.text: NDArray[np.uint8] = np.frombuffer(spelled, dtype=np.uint8).copy()
         """The bytes of both versions of the document as JSON spells them; no quotation continues at a `BARRIER`."""
-        barred = _are(traits, _SURROGATE)
+        is_barrier = _have(traits, _SURROGATE)
         if absent:
-            bytes_barred = np.isin(self.text, np.array(sorted(absent), dtype=np.uint8))
-            barred |= np.bincount(self.counts[:-1][bytes_barred], minlength=len(points)).astype(np.bool_)
-        self._starts &= ~barred
-        self._ends[1:] &= ~barred
-        self.text[barred[self.counts[:-1]]] = BARRIER
+            is_absent = np.isin(self.text, np.array(sorted(absent), dtype=np.uint8))
+            is_barrier |= np.bincount(character_of_byte[is_absent], minlength=len(code_points)).astype(np.bool_)
+        self._may_start &= ~is_barrier
+        self._may_end[1:] &= ~is_barrier
+        self.text[is_barrier[character_of_byte]] = BARRIER
         self._quotations: dict[tuple[object, ...], tuple[_Rule, Quotation | None]] = {}
         self._restricted: dict[frozenset[int], IndexedDocument] = {}
 
@@ -100,22 +103,22 @@ class IndexedDocument:
     @cached_property
     def suffixes(self) -> _Numbers:
         """The places in `text` where quotations may begin, sorted by the bytes from there on."""
-        begins = np.zeros(len(self.text) + 1, dtype=np.bool_)
-        begins[self.borders[:-1][self._starts]] = True
+        may_start = np.zeros(len(self.text) + 1, dtype=np.bool_)
+        may_start[self.character_starts[:-1][self._may_start]] = True
         order = suffix_array(self.text)
-        return order[begins[order]]
+        return order[may_start[order]]
 
     @cached_property
-    def nearest(self) -> _Numbers:
+    def end_distances(self) -> _Numbers:
         """The bytes from each place of `text` to the nearest end of a quotation; `FAR` if there is none."""
         places = np.arange(len(self.text) + 1)
-        ends = _next(np.isin(places, self.borders[self._ends], assume_unique=True))
-        return np.where(ends <= self.bars, ends - places, FAR).astype(np.int32)
+        ends = _next_marked(np.isin(places, self.character_starts[self._may_end], assume_unique=True))
+        return np.where(ends <= self.next_barriers, ends - places, FAR).astype(np.int32)
 
     @cached_property
-    def bars(self) -> NDArray[np.int64]:
+    def next_barriers(self) -> NDArray[np.int64]:
         """The next place after each that no quotation may cross."""
-        return _next(np.append(self.text == BARRIER, True))
+        return _next_marked(np.append(self.text == BARRIER, True))
 
     def quotation(
         self,
@@ -154,22 +157,22 @@ class IndexedDocument:
         [(5, 8), (16, 19)]
         """
         size = len(self.document)
-        versions = (0, size), (size + 1, len(self.points) - 1)  # the second may be missing
+        versions = (0, size), (size + 1, len(self.code_points) - 1)  # the second may be missing
         for span, _ in groupby(heapq.merge(*(self._find(quoted, first, end) for first, end in versions))):
             yield span
 
     def _find(self, quoted: str, first: int, end: int) -> Iterator[tuple[int, int]]:
-        place = self._whole.find(quoted, first, end) if quoted else -1
-        while place >= 0:
-            behind = place + len(quoted)
-            if self._starts[place] and self._ends[behind]:
-                yield int(self._origin[place]), int(self._origin[behind - 1]) + 1
-            place = self._whole.find(quoted, place + 1, end)
+        index = self._versions_text.find(quoted, first, end) if quoted else -1
+        while index >= 0:
+            quoted_end = index + len(quoted)
+            if self._may_start[index] and self._may_end[quoted_end]:
+                yield int(self._source_indices[index]), int(self._source_indices[quoted_end - 1]) + 1
+            index = self._versions_text.find(quoted, index + 1, end)
 
     @cached_property
-    def _whole(self) -> str:
+    def _versions_text(self) -> str:
         """Both versions of the document, one after the other."""
-        return _text(self.points)
+        return _string_of(self.code_points)
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,22 +187,22 @@ class _Rule:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Quotations:
-    """The quotations of a document that follow a rule, as arrays for a program."""
+    """The quotations of a document that follow a rule, as arrays for a program. Without a rule there is one state."""
 
     document: IndexedDocument
     rule: _Rule
     suffixes: _Numbers
     """The places where they begin, sorted by the bytes from there on."""
-    nearest: _Numbers
-    """For each state of the rule, the bytes from each place to the nearest end, without `fewest` and `most`."""
-    kinds: _Numbers
-    """For each place, the kind of the character that ends with its byte, -1 if none does; empty without a rule."""
-    moves: _Numbers
-    """The successors of the rule's states: for each state, one for each kind of character."""
-    kind_count: int
-    fewest: int
-    """The fewest characters of a quotation, if the states do not count them."""
-    most: int
+    end_distances: _Numbers
+    """For each state of the rule, the bytes from each place to the nearest end, whatever the number of characters."""
+    classes: _Numbers
+    """For each place, the class of the character that ends with its byte, -1 if none does; empty without a rule."""
+    transitions: _Numbers
+    """The transitions of the rule: for each state, its successor on each class of characters; empty without a rule."""
+    class_count: int
+    min_characters: int
+    """The fewest characters of a quotation; 0 if the states of the rule count them."""
+    max_characters: int
 
     def __str__(self) -> str:
         return f"quotation of {len(self.document.document):,} characters"
@@ -207,7 +210,7 @@ class Quotations:
     @property
     def shortest(self) -> int:
         """The bytes of the shortest quotation."""
-        ends, _ = _first_ends(self.document, self.suffixes, self.nearest, self.fewest)
+        ends, _ = _first_ends(self.document, self.suffixes, self.end_distances, self.min_characters)
         return int((ends - self.suffixes).min())
 
     def without_bytes(self, absent: frozenset[int]) -> "Quotations | None":
@@ -218,38 +221,53 @@ class Quotations:
 
 def _quotations(document: IndexedDocument, rule: _Rule) -> Quotations | None:
     no_numbers = np.zeros(0, dtype=np.int32)
-    fewest, nearest, kinds, moves, kind_count = rule.minimum, document.nearest, no_numbers, no_numbers, 0
+    min_characters, class_count = rule.minimum, 0
+    end_distances, classes, transitions = document.end_distances, no_numbers, no_numbers
     if rule.included or rule.excluded:
-        scanned = _scanned(document, rule)
-        if scanned is None:
+        arrays = _rule_arrays(document, rule)
+        if arrays is None:
             return None
-        fewest, (nearest, kinds, rows) = 0, scanned
-        moves, kind_count = rows.reshape(-1), rows.shape[1]
-    suffixes = document.suffixes
-    if fewest:
-        enough = document.counts[suffixes] + fewest
-        least = document.borders[np.minimum(enough, len(document.borders) - 1)]
-        suffixes = suffixes[(enough < len(document.borders)) & (least <= document.bars[suffixes])]
-    ends, is_alive = _first_ends(document, suffixes, nearest, fewest)
+        min_characters, class_count = 0, arrays[2].shape[1]
+        end_distances, classes, transitions = (array.reshape(-1) for array in arrays)
+    suffixes, character_of_byte = document.suffixes, document.character_of_byte
+    if min_characters:
+        end_character = character_of_byte[suffixes] + min_characters
+        first_end = document.character_starts[np.minimum(end_character, len(document.character_starts) - 1)]
+        has_room = end_character < len(document.character_starts)
+        suffixes = suffixes[has_room & (first_end <= document.next_barriers[suffixes])]
+    ends, has_end = _first_ends(document, suffixes, end_distances, min_characters)
     if rule.maximum is not None:
-        is_alive &= document.counts[np.where(is_alive, ends, 0)] - document.counts[suffixes] <= rule.maximum
-    suffixes = suffixes[is_alive]
+        has_end &= character_of_byte[np.where(has_end, ends, 0)] - character_of_byte[suffixes] <= rule.maximum
+    suffixes = suffixes[has_end]
     if not len(suffixes):
         return None
-    most = UNLIMITED if rule.maximum is None else min(rule.maximum, len(document.document))
-    return Quotations(document, rule, suffixes, nearest, kinds, moves, kind_count, fewest, most)
+    max_characters = UNLIMITED if rule.maximum is None else min(rule.maximum, len(document.document))
+    return Quotations(
+        document,
+        rule,
+        suffixes,
+        end_distances,
+        classes,
+        transitions,
+        class_count,
+        min_characters,
+        max_characters,
+    )
 
 
 def _first_ends(
-    document: IndexedDocument, suffixes: _Numbers, nearest: _Numbers, fewest: int
+    document: IndexedDocument, suffixes: _Numbers, end_distances: _Numbers, min_characters: int
 ) -> tuple[NDArray[np.int64], _Flags]:
-    least = document.borders[document.counts[suffixes] + fewest] if fewest else suffixes
-    bytes_left = nearest[least].astype(np.int64)
-    return least + bytes_left, bytes_left < FAR
+    """Return the place of the nearest end after each suffix, and whether there is one."""
+    places = suffixes
+    if min_characters:
+        places = document.character_starts[document.character_of_byte[suffixes] + min_characters]
+    distances = end_distances[places].astype(np.int64)
+    return places + distances, distances < FAR
 
 
-def _scanned(document: IndexedDocument, rule: _Rule) -> tuple[_Numbers, _Numbers, _Numbers] | None:
-    """Return the distances, kinds and moves of the automaton of a rule, None if no text follows it.
+def _rule_arrays(document: IndexedDocument, rule: _Rule) -> tuple[_Numbers, _Numbers, _Numbers] | None:
+    """Return `end_distances`, `classes` and `transitions` of `Quotations`, by state; None if no text follows the rule.
 
     State 0 is before the first character, where no quotation may end.
     """
@@ -268,101 +286,102 @@ def _scanned(document: IndexedDocument, rule: _Rule) -> tuple[_Numbers, _Numbers
             remedy="Simplify the pattern, remove the minimum length, or use a shorter document.",
         )
     cuts = np.array(sorted({cut for arcs in automaton.arcs for low, high, _ in arcs for cut in (low, high + 1)}))
-    moves = np.full((states, len(cuts) + 1), DEAD, dtype=np.int32)
+    transitions = np.full((states, len(cuts) + 1), DEAD, dtype=np.int32)
     for state, arcs in enumerate(automaton.arcs):
         for low, high, target in arcs:
-            moves[state + 1, np.searchsorted(cuts, low) + 1 : np.searchsorted(cuts, high + 1) + 1] = target + 1
-    moves[0] = moves[1]
+            transitions[state + 1, np.searchsorted(cuts, low) + 1 : np.searchsorted(cuts, high + 1) + 1] = target + 1
+    transitions[0] = transitions[1]
     accepting = np.zeros(states, dtype=np.bool_)
     accepting[[state + 1 for state in automaton.accepting]] = True
-    kinds = np.full(len(document.text), -1, dtype=np.int32)
-    kinds[document.borders[1:] - 1] = np.searchsorted(cuts, document.points, side="right")
-    nearest = np.empty((states, len(document.text) + 1), dtype=np.int32)
-    measure_ends(document.text, document.nearest, kinds, moves, accepting, nearest)
-    return nearest.reshape(-1), kinds, moves
+    classes = np.full(len(document.text), -1, dtype=np.int32)
+    classes[document.character_starts[1:] - 1] = np.searchsorted(cuts, document.code_points, side="right")
+    end_distances = np.empty((states, len(document.text) + 1), dtype=np.int32)
+    measure_ends(document.text, document.end_distances, classes, transitions, accepting, end_distances)
+    return end_distances, classes, transitions
 
 
-def _versions(characters: NDArray[np.uint32]) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
-    """Return the characters of a document with a barrier, and their places in the document.
+def _with_unwrapped(characters: NDArray[np.uint32]) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+    """Return the characters of a document with a barrier, and the index in the document of each.
 
-    If white space wraps a line, a second version follows, with one space in place of such white space.
+    If white space wraps a line, a second version follows, with one space in place of such white space: `one ⏎ two` →
+    `one ⏎ two|one two|`.
     """
     barrier = np.array([ord(_BARRIER)], dtype=np.uint32)
-    places = np.append(np.arange(len(characters)), len(characters))
+    indices = np.arange(len(characters) + 1)
     traits = _traits(characters)
-    breaks, space = _are(traits, _BREAK), _are(traits, _SPACE)
+    breaks, space = _have(traits, _BREAK), _have(traits, _SPACE)
     if not breaks.any():
-        return np.concatenate([characters, barrier]), places
-    begins = space & ~np.concatenate([[False], space[:-1]])
-    run = np.cumsum(begins)
-    is_wrapped = np.zeros(run[-1] + 1, dtype=np.bool_)
-    is_wrapped[run[breaks]] = True
-    replaced = space & is_wrapped[run]
-    kept = ~replaced | begins
-    wrapped = np.where(replaced, np.uint32(ord(" ")), characters)[kept]
-    return np.concatenate([characters, barrier, wrapped, barrier]), np.concatenate(
-        [places, places[:-1][kept], places[-1:]]
-    )
+        return np.concatenate([characters, barrier]), indices
+    starts_run = space & ~np.concatenate([[False], space[:-1]])
+    run = np.cumsum(starts_run)
+    wraps_line = np.zeros(run[-1] + 1, dtype=np.bool_)
+    wraps_line[run[breaks]] = True
+    is_replaced = space & wraps_line[run]
+    is_kept = ~is_replaced | starts_run
+    unwrapped = np.where(is_replaced, np.uint32(ord(" ")), characters)[is_kept]
+    both_versions = np.concatenate([characters, barrier, unwrapped, barrier])
+    return both_versions, np.concatenate([indices, indices[:-1][is_kept], indices[-1:]])
 
 
-def _edges(points: NDArray[np.uint32], traits: NDArray[np.uint16], *, any_character: bool) -> tuple[_Flags, _Flags]:
+def _boundaries(
+    code_points: NDArray[np.uint32], traits: NDArray[np.uint16], *, any_character: bool
+) -> tuple[_Flags, _Flags]:
     """Return which characters may begin a quotation, and before which characters, or the end, it may end."""
-    extends, space = _are(traits, _EXTENDING), _are(traits, _SPACE)
-    extends[1:] &= ~_are(traits, _SURROGATE)[:-1]
-    inside = extends[1:] | ((points[:-1] == 0x0D) & (points[1:] == 0x0A))
-    inside |= (points[:-1] == 0x200D) & ~(space | _are(traits, _SURROGATE))[1:]
+    extends, space = _have(traits, _COMBINING), _have(traits, _SPACE)
+    extends[1:] &= ~_have(traits, _SURROGATE)[:-1]
+    is_joined = extends[1:] | ((code_points[:-1] == 0x0D) & (code_points[1:] == 0x0A))
+    is_joined |= (code_points[:-1] == 0x200D) & ~(space | _have(traits, _SURROGATE))[1:]
     starts, ends = ~space, np.append(False, ~space)
     if not any_character:
-        traits = traits[
-            np.maximum.accumulate(np.where(extends, 0, np.arange(len(points))))
-        ]  # marks count as their base
-        word, digit, point = _are(traits, _WORD), _are(traits, _DIGIT), _are(traits, _POINT)
-        inside |= word[:-1] & word[1:]
+        base = np.maximum.accumulate(np.where(extends, 0, np.arange(len(code_points))))
+        traits = traits[base]
+        word, digit, point = _have(traits, _WORD), _have(traits, _DIGIT), _have(traits, _NUMBER_MARK)
+        is_joined |= word[:-1] & word[1:]
         in_number = digit[:-2] & point[1:-1] & digit[2:]
-        inside[:-1] |= in_number
-        inside[1:] |= in_number
-        may_open, may_close = _roles(traits)
+        is_joined[:-1] |= in_number
+        is_joined[1:] |= in_number
+        may_open, may_close = _punctuation_roles(traits)
         starts &= may_open
         ends[1:] &= may_close
-    starts[1:] &= ~inside
-    ends[1:-1] &= ~inside
+    starts[1:] &= ~is_joined
+    ends[1:-1] &= ~is_joined
     return starts, ends
 
 
-def _roles(traits: NDArray[np.uint16]) -> tuple[_Flags, _Flags]:
+def _punctuation_roles(traits: NDArray[np.uint16]) -> tuple[_Flags, _Flags]:
     """Return which characters may begin and which may end a quotation, by the rules of punctuation.
 
     A run of marks opens if white space is before it and a character after it, and closes if a character is before it:
     in `("No," he said) -`, `("` opens, `,"` and `)` close, and `-` does neither.
     """
-    mark, blank = _are(traits, _MARK), _are(traits, _SPACE) | _are(traits, _SURROGATE)
-    places = np.arange(len(traits))
-    before = np.maximum.accumulate(np.where(mark, -1, places))
-    behind = np.minimum.accumulate(np.where(mark, len(traits), places)[::-1])[::-1]
+    mark, blank = _have(traits, _PUNCTUATION), _have(traits, _SPACE) | _have(traits, _SURROGATE)
+    indices = np.arange(len(traits))
+    before = np.maximum.accumulate(np.where(mark, -1, indices))
+    after = np.minimum.accumulate(np.where(mark, len(traits), indices)[::-1])[::-1]
     blank = np.append(blank, True)  # also before the first character and after the last
-    return ~mark | (blank[before] & ~blank[behind]), ~mark | ~blank[before]
+    return ~mark | (blank[before] & ~blank[after]), ~mark | ~blank[before]
 
 
-def _next(flags: _Flags) -> NDArray[np.int64]:
-    """Return for each place the next one that is marked, `FAR` if there is none."""
+def _next_marked(flags: _Flags) -> NDArray[np.int64]:
+    """Return for each index the next one whose flag is set, `FAR` if there is none: `[0, 1, 0, 1]` → `[1, 1, 3, 3]`."""
     marked = np.where(flags, np.arange(len(flags)), FAR)
     return np.minimum.accumulate(marked[::-1])[::-1]
 
 
-def _traits(points: NDArray[np.uint32]) -> NDArray[np.uint16]:
-    """Return the traits of each character: the bits of `_SIZE` count the bytes of its spelling; others are flags."""
-    table = np.zeros(int(points.max(initial=0)) + 1, dtype=np.uint16)
-    distinct = np.flatnonzero(np.bincount(points, minlength=1))
+def _traits(code_points: NDArray[np.uint32]) -> NDArray[np.uint16]:
+    """Return the traits of each character as bits."""
+    table = np.zeros(int(code_points.max(initial=0)) + 1, dtype=np.uint16)
+    distinct = np.flatnonzero(np.bincount(code_points, minlength=1))
     table[distinct] = [_traits_of(chr(point)) for point in distinct.tolist()]
-    return table[points]
+    return table[code_points]
 
 
-def _are(traits: NDArray[np.uint16], flag: int) -> _Flags:
+def _have(traits: NDArray[np.uint16], flag: int) -> _Flags:
     return (traits & np.uint16(flag)).astype(np.bool_)
 
 
-def _text(points: NDArray[np.uint32]) -> str:
-    return points.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")
+def _string_of(code_points: NDArray[np.uint32]) -> str:
+    return code_points.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")
 
 
 @lru_cache(maxsize=1 << 16)
@@ -378,9 +397,9 @@ def _traits_of(character: str) -> int:
         | is_surrogate * _SURROGATE
         | (character in _LINE_BREAKS) * _BREAK
         | character.isspace() * _SPACE
-        | is_extending * _EXTENDING
+        | is_extending * _COMBINING
         | is_word * _WORD
-        | (category.startswith("P") and character not in _SYMBOLS) * _MARK
+        | (category.startswith("P") and character not in _SYMBOLS) * _PUNCTUATION
         | (category == "Nd") * _DIGIT
-        | (character in _POINTS) * _POINT
+        | (character in _NUMBER_MARKS) * _NUMBER_MARK
     )

@@ -1,11 +1,12 @@
 """The lazy deterministic automaton of a pattern over bytes, built state by state as it is walked.
 
-The rest of a text is a stack of *frames*, each a node of the pattern with the place reached in it. Stacks are interned,
-so equal stacks are one number. Reading a byte replaces the top frame. A state of the automaton is a set of stacks whose
-top frame reads a byte. States are made when a text reaches them: `a{0,100000}` costs one state for each repetition that
-is read, since a counter is in the frame and not in copies of the node. These are the partial derivatives of Antimirov
-("Partial derivatives of regular expressions and finite automaton constructions", 1996), with concatenations kept as a
-stack. A Thompson construction was rejected, because it must be built completely before the first step.
+What is left to read of a text is a stack of *frames*, each a node of the pattern with the progress in it. Stacks are
+interned, so equal stacks are one number. Reading a byte replaces the top frame. A state of the automaton is a set of
+stacks whose top frame reads a byte. States are made when a text reaches them: `a{0,100000}` costs one state for each
+repetition that is read, since a counter is in the frame and not in copies of the node. These are the partial
+derivatives of Antimirov ("Partial derivatives of regular expressions and finite automaton constructions", 1996), with
+concatenations kept as a stack. A Thompson construction was rejected, because it must be built completely before the
+first step.
 """
 
 import hashlib
@@ -20,11 +21,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structured.automata.byte_automaton import DEAD, ROW_COMPLETE, UNKNOWN, StringParts, StringRun, runs_of_bytes
-from structured.automata.loops import machine as layout
-from structured.automata.loops import stand_ins, state_walks, states, string_parts
+from structured.automata.loops import replacement_states, state_walks, states, string_parts
 from structured.automata.loops.jit import coarse_clock
+from structured.automata.loops.machine import (
+    FULL_ARRAYS,
+    MAX_DISTANCE,
+    MORE_STATES,
+    NEEDS_STATE,
+    TOO_MANY_LEAVES,
+    Machine,
+    grow,
+    new_machine,
+    start_walk,
+)
 from structured.automata.opcodes import (
-    BYTE_WANTED,
     DISTINCT,
     FAR,
     FINISHED,
@@ -32,8 +42,9 @@ from structured.automata.opcodes import (
     NODE,
     OPERATION,
     QUOTATION,
+    REQUESTED_BYTE,
+    REQUESTED_STATE,
     STATES_USED,
-    WANTED,
 )
 from structured.automata.program import Foundation, assemble
 from structured.errors import PatternError
@@ -50,16 +61,16 @@ class Limits:
     bytes: int = 1 << 29
     """The memory of all arrays that grow."""
     seconds: float = 10.0
-    """The time for making states; steps up to `LONG` do not count."""
+    """The time for making states; steps up to `UNCOUNTED_SECONDS` do not count."""
 
 
 LIMITS = Limits()
 
-MAX_READINGS = 16
-"""A state is split into at most so many states, one for each item that must differ from others."""
+MAX_PARTS = 16
+"""The most states into which a state is split, one for each item that must differ from others."""
 
-LONG = 0.01
-"""The seconds up to which a step does not count. An ordinary walk takes less than a hundredth of this."""
+UNCOUNTED_SECONDS = 0.01
+"""The most seconds of a step that does not count towards a limit. An ordinary walk takes a hundredth of this."""
 
 
 class MachineAutomaton(ABC):
@@ -76,22 +87,22 @@ class MachineAutomaton(ABC):
         return distances
 
     def accepts(self, state: int) -> bool:
-        """Tell whether the bytes read so far are a whole text of the language."""
-        return bool(self._machine.distances[state] == 0)
+        """Tell whether the bytes read so far are a whole text of the language; False for DEAD."""
+        return state != DEAD and bool(self._machine.distances[state] == 0)
 
     def step(self, state: int, byte: int) -> int:
-        """Return the successor of a state, or DEAD."""
+        """Return the successor of a state, or DEAD; that of DEAD is DEAD."""
         if state == DEAD or byte == ROW_COMPLETE:
             return DEAD
         target = int(self._machine.table[state, byte])
-        return target if target != UNKNOWN else self._until_done(lambda: self._loops.step(self._machine, state, byte))
+        return target if target != UNKNOWN else self._run_locked(lambda: self._loops.step(self._machine, state, byte))
 
     def expand(self, state: int) -> None:
         """Fill the row of a state."""
-        self._until_done(lambda: self._loops.expand(self._machine, state))
+        self._run_locked(lambda: self._loops.expand(self._machine, state))
 
     @abstractmethod
-    def _until_done(self, loop: Callable[[], int]) -> int:
+    def _run_locked(self, loop: Callable[[], int]) -> int:
         """Return the result of a loop, one thread at a time, however often arrays have to grow for it."""
 
 
@@ -109,7 +120,7 @@ class RegularAutomaton(MachineAutomaton):
         self.foundation = foundation
         self.limits = limits
         self._program = assemble(pattern, foundation)
-        self.has_distinct_items = bool((self._program.nodes[:, OPERATION] == DISTINCT).any())
+        self.has_unique_items = bool((self._program.nodes[:, OPERATION] == DISTINCT).any())
         """Whether items must differ, so that a state depends on all items written."""
         self._begin()
 
@@ -118,10 +129,8 @@ class RegularAutomaton(MachineAutomaton):
         program = self._program
         self.seconds = 0.0
         self._lock = Lock()
-        self._machine: layout.Machine = layout.new_machine(
-            program.nodes, program.operands, program.text, self.limits.states
-        )
-        self.start = self._grown_until_done(lambda: states.begin(self._machine, program.root))
+        self._machine: Machine = new_machine(program.nodes, program.operands, program.text, self.limits.states)
+        self.start = self._run_with_growth(lambda: states.begin(self._machine, program.root))
 
     def __repr__(self) -> str:
         return f"RegularAutomaton({str(self.pattern)!r}, states={self._states_used})"
@@ -154,7 +163,7 @@ class RegularAutomaton(MachineAutomaton):
 
     @property
     def _is_large(self) -> bool:
-        return 2 * self._states_used > self.limits.states or 2 * self._bytes_growing > self.limits.bytes
+        return 2 * self._states_used > self.limits.states or 2 * self._growable_bytes > self.limits.bytes
 
     def reset(self) -> Self:
         """Return the automaton of the same texts with unused limits; see the protocol."""
@@ -189,130 +198,131 @@ class RegularAutomaton(MachineAutomaton):
         unused = len(self._machine.table) - self._states_used
         return sum(array.nbytes for array in arrays) - unused * int(self._machine.table[0].nbytes)
 
-    def walk(self, trie: Trie, state: int, mask: NDArray[np.uint32], *, max_distance: int = FAR) -> int:
-        """Set the bits of the tokens of a trie that may follow; see the protocol."""
-        farthest = 0
-        for reading in self.readings(state):
-            arrays, path, progress = layout.walk_from(trie, reading)
-            self._until_done(lambda: state_walks.walk(arrays, self._machine, max_distance, path, mask, progress))  # noqa: B023
-            farthest = max(farthest, int(progress[layout.FARTHEST]))
-        return farthest
+    def walk(self, trie: Trie, state: int, mask: NDArray[np.uint32], *, distance_limit: int = FAR) -> int:
+        """Set the bits of the tokens of a trie after which at most so many bytes are needed; see the protocol."""
+        max_distance = 0
+        for part in self.split_by_item(state):
+            arrays, path, progress = start_walk(trie, part)
+            self._run_locked(lambda: state_walks.walk(arrays, self._machine, distance_limit, path, mask, progress))  # noqa: B023
+            max_distance = max(max_distance, int(progress[MAX_DISTANCE]))
+        return max_distance
 
-    def is_in_distinct_item(self, state: int) -> bool:
+    def is_in_unique_item(self, state: int) -> bool:
         """Tell whether a state is inside an item that must differ, where nearly each token makes a new state."""
-        if not self.has_distinct_items:
+        if not self.has_unique_items:
             return False
         machine = self._machine
-        start, count = machine.states[state, states.MEMBERS], machine.states[state, states.MEMBER_COUNT]
-        leaves = machine.members[start : start + count]
+        start, count = machine.states[state, states.FIRST_ELEMENT], machine.states[state, states.ELEMENT_COUNT]
+        leaves = machine.elements[start : start + count]
         operations = machine.nodes[machine.frames[leaves, NODE], OPERATION]
         return bool((operations[leaves != FINISHED] == ITEM).any())
 
-    def inner_item(self, state: int) -> int:
-        """Return the state of an inner item in an outer one, which is replaced by a placeholder; both must differ.
+    def state_of_inner_item(self, state: int) -> int:
+        """Return a state in the same inner item, for any text of the outer item; items of both must differ.
 
-        The same tokens may follow both states, except for tokens that begin with one of the `repeating_endings` or
-        begin another outer item. A state that is not in two such items is returned unchanged.
+        In `[["a","b`, the outer item is `["a","b`, the inner one `"b`. The same tokens may follow both states, except
+        for tokens that begin with one of the `written_suffixes` of the state or begin another outer item. A state that
+        is not in two such items is returned unchanged.
         """
-        if not self.has_distinct_items:
+        if not self.has_unique_items:
             return state
-        return self._until_done(lambda: stand_ins.find_inner(self._machine, state))
+        return self._run_locked(lambda: replacement_states.find_inner_item(self._machine, state))
 
-    def repeating_endings(self, state: int, max_bytes: int) -> list[bytes]:
-        """Return the endings with which the outermost item would repeat an item written before.
+    def written_suffixes(self, state: int, longest: int) -> list[bytes]:
+        """Return what written items have after the bytes read of the outermost item, if they begin with these.
 
         `"abc"` → `c"` after `"ab`. At most `max_bytes` of each are returned.
         """
-        ending, endings, begun = np.empty(max_bytes + 1, dtype=np.int32), [], 0
-        while begun := stand_ins.find_rest(self._machine, state, begun, ending):
-            endings.append(bytes(ending[1 : 1 + min(int(ending[0]), max_bytes)].tolist()))
-        return endings
+        suffix, suffixes, item = np.empty(longest + 1, dtype=np.int32), [], FINISHED
+        while (item := replacement_states.find_written_suffix(self._machine, state, item, suffix)) != FINISHED:
+            suffixes.append(bytes(suffix[1 : 1 + min(int(suffix[0]), longest)].tolist()))
+        return suffixes
 
-    def readings(self, state: int) -> list[int]:
+    def split_by_item(self, state: int) -> list[int]:
         """Split a state into states whose union it is, each in at most one item that must differ.
 
         A walk from each of them makes few states; a walk from the union would make many.
         """
-        if not self.has_distinct_items:
+        if not self.has_unique_items:
             return [state]
-        found = np.empty(MAX_READINGS, dtype=np.int32)
-        count = self._until_done(lambda: state_walks.split(self._machine, state, found))
-        return found[:count].tolist() or [state]
+        parts = np.empty(MAX_PARTS, dtype=np.int32)
+        count = self._run_locked(lambda: state_walks.split(self._machine, state, parts))
+        return parts[:count].tolist() or [state]
 
     def string_run(self, state: int, *, longest: int, other_bytes: int) -> StringRun | StringParts | None:
         """Return the string run of a state, or its parts; None if it has neither.
 
-        With them, most of the vocabulary need not be walked. `longest` is the most characters of a plain token, and
+        With them, most of the vocabulary need not be walked. `longest` is the most characters of an unescaped token, and
         `other_bytes` the most bytes of another token before its first quote.
         """
-        figures = np.empty(6, dtype=np.int32)
-        done = self._until_done(lambda: string_parts.find_string(self._machine, state, longest, other_bytes, figures))
-        if done != string_parts.RUN:
-            return StringParts(*figures[:3].tolist()) if done == string_parts.PARTS else None
-        characters, farthest, representative, quoted, inside, steady = figures.tolist()
-        return StringRun(characters, farthest, representative, bool(quoted), inside, bool(steady))
+        results = np.empty(6, dtype=np.int32)
+        kind = self._run_locked(lambda: string_parts.find_string(self._machine, state, longest, other_bytes, results))
+        if kind != string_parts.RUN:
+            return StringParts(*results[:3].tolist()) if kind == string_parts.PARTS else None
+        characters, distance, equivalent, ended_by_quote_only, quoteless, is_fixed = results.tolist()
+        return StringRun(characters, distance, equivalent, bool(ended_by_quote_only), quoteless, bool(is_fixed))
 
     def without_counters(self, state: int, length: int) -> int:
         """Return a state with the same distance after which the same texts of at most `length` bytes may follow.
 
         States that differ only in counters which `length` bytes cannot exhaust give the same state.
         """
-        return self._until_done(lambda: stand_ins.find_without_counters(self._machine, state, length))
+        return self._run_locked(lambda: replacement_states.find_without_counters(self._machine, state, length))
 
-    def _until_done(self, loop: Callable[[], int]) -> int:
+    def _run_locked(self, loop: Callable[[], int]) -> int:
         """Return the result of a loop, one thread at a time, because arrays may be replaced."""
         with self._lock:
             start = coarse_clock()
-            answer = self._grown_until_done(loop)
+            answer = self._run_with_growth(loop)
             self._spend(coarse_clock() - start)
         return answer
 
-    def _grown_until_done(self, loop: Callable[[], int]) -> int:
+    def _run_with_growth(self, loop: Callable[[], int]) -> int:
         """Call a loop until it returns a result; after each code, grow an array or make a state."""
         while (answer := loop()) < UNKNOWN:
-            if answer == layout.NEEDS_STATE:
-                self._make_wanted()
+            if answer == NEEDS_STATE:
+                self._make_requested()
             else:
                 self._grow(answer)
         return answer
 
-    def _make_wanted(self) -> None:
+    def _make_requested(self) -> None:
         """Make the state before an item that must differ, or the row of a state, which a loop needs."""
-        state = int(self._machine.sizes[WANTED])
+        state = int(self._machine.registers[REQUESTED_STATE])
         if state < 0:
-            self._grown_until_done(lambda: states.begin_item(self._machine, -1 - state))
+            self._run_with_growth(lambda: states.begin_item(self._machine, -1 - state))
             return
-        byte = int(self._machine.sizes[BYTE_WANTED])
-        if byte >= 0 and self.is_in_distinct_item(state):  # each byte leads to a new state
-            self._grown_until_done(lambda: states.step(self._machine, state, byte))
+        byte = int(self._machine.registers[REQUESTED_BYTE])
+        if byte >= 0 and self.is_in_unique_item(state):  # each byte leads to a new state
+            self._run_with_growth(lambda: states.step(self._machine, state, byte))
         else:
-            self._grown_until_done(lambda: states.expand(self._machine, state))
+            self._run_with_growth(lambda: states.expand(self._machine, state))
 
     def _spend(self, seconds: float) -> None:
-        if seconds > LONG:
+        if seconds > UNCOUNTED_SECONDS:
             self.seconds += seconds
         if self.seconds > self.limits.seconds:
             raise self._too_costly(f"more than {self.limits.seconds:g} seconds to make states in")
 
     @property
     def _states_used(self) -> int:
-        return int(self._machine.sizes[STATES_USED])
+        return int(self._machine.registers[STATES_USED])
 
     @property
-    def _bytes_growing(self) -> int:
-        names = (name for names in layout.GROWING.values() for name in names if name != "table")
+    def _growable_bytes(self) -> int:
+        names = (name for names in FULL_ARRAYS.values() for name in names if name != "table")
         return self.table.nbytes + sum(int(getattr(self._machine, name).nbytes) for name in names)
 
-    def _grow(self, lack: int) -> None:
+    def _grow(self, code: int) -> None:
         """Double the array that is full. Raises PatternError if that would exceed the limits."""
-        if lack == layout.TOO_MANY_WAYS:
-            raise self._too_costly(f"more than {states.MAX_WAYS:,} ways from one state to another")
-        if lack == layout.MORE_STATES and self._states_used >= self.limits.states:
+        if code == TOO_MANY_LEAVES:
+            raise self._too_costly(f"more than {states.MAX_LEAVES:,} ways from one state to another")
+        if code == MORE_STATES and self._states_used >= self.limits.states:
             raise self._too_costly(f"more than {self.limits.states:,} states")
-        if 2 * self._bytes_growing > self.limits.bytes:
+        if 2 * self._growable_bytes > self.limits.bytes:
             raise self._too_costly(f"more than {self.limits.bytes:,} bytes")
-        machine = layout.grown(self._machine, lack)
-        states.rehash(machine, lack)
+        machine = grow(self._machine, code)
+        states.rehash(machine, code)
         self._machine = machine
 
     def _too_costly(self, what: str) -> PatternError:

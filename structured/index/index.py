@@ -237,7 +237,7 @@ class Index:
 
     def _new_budget_mask(self, state: int, max_tokens: int) -> Mask:
         """Return the mask of the tokens after which a text can end in time."""
-        if self._walks.is_in_distinct_item(state):
+        if self._walks.is_in_unique_item(state):
             return self._new_budget_mask_by_bytes(state, max_tokens)
         fitting = [successor for successor in self._walks.successors(state) if self.fits(successor, max_tokens - 1)]
         is_fitting = np.zeros(len(self.automaton.table), dtype=np.bool_)

@@ -29,7 +29,7 @@ MAX_SHOWN_BYTES = 40
 
 def spelled_automaton(automaton: Automaton, vocabulary: Vocabulary, name: str) -> Automaton:
     """Return the automaton of those texts whose bytes are all in tokens. Raises VocabularyError if there are none."""
-    if not vocabulary.has_byte_tokens and isinstance(automaton, RegularAutomaton) and automaton.has_distinct_items:
+    if not vocabulary.has_byte_tokens and isinstance(automaton, RegularAutomaton) and automaton.has_unique_items:
         raise VocabularyError(
             f"{name} cannot be written with this tokenizer: items must differ ('uniqueItems'), and not each of their "
             "bytes is a token. Allow items that are the same, or use a tokenizer that spells every text: one with a "
@@ -230,7 +230,7 @@ class Completions:
     def _token_successors(self, state: int) -> list[int] | None:
         """Return the states that one token leads to; None past the limits, or where they are too many."""
         successors = self._successors.get(state)
-        if successors is None and not self._is_exhausted() and not self.walks.is_in_distinct_item(state):
+        if successors is None and not self._is_exhausted() and not self.walks.is_in_unique_item(state):
             successors = self._successors[state] = self.walks.successors(state)
         return successors
 

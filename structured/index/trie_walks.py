@@ -79,7 +79,7 @@ class TrieWalks:
             others, distance = _cached(self._other_masks, run.equivalent_state, lambda: self._mask_of_others(run))
         distances = self.automaton.distances
         difference = int(distances[state]) - int(distances[run.equivalent_state])  # the same after every token
-        return vocabulary.unescaped_mask(run.characters) | others, max(run.max_distance, distance + difference)
+        return vocabulary.unescaped_mask(run.max_characters) | others, max(run.max_distance, distance + difference)
 
     def _mask_of_others(self, run: StringRun) -> _MaskAndDistance:
         """Return the mask of a string run, unescaped tokens aside.
@@ -88,7 +88,7 @@ class TrieWalks:
         change the state, what comes before the first quote of a token does not matter.
         """
         state, tries = run.equivalent_state, self.vocabulary.string_tries
-        if not run.ends_with_quote:
+        if not run.is_ended_by_quote_only:
             return self._walk_trie(self.vocabulary.trie_without_unescaped, state)
         if run.state_in_string == DEAD:
             inside, inside_distance = self._walk_trie(tries.without_quote, state)
@@ -99,20 +99,22 @@ class TrieWalks:
             run.state_in_string,
             lambda: self._walk_trie(tries.without_quote, run.state_in_string),
         )
-        mask, distance = self._walk_trie(tries.from_quote if run.is_unchanged else tries.with_quote, state)
+        mask, distance = self._walk_trie(tries.from_quote if run.is_equivalent_state_fixed else tries.with_quote, state)
         distance_after_string = run.max_distance - int(self.automaton.distances[run.state_in_string])
         return mask | inside, max(distance, inside_distance + distance_after_string)
 
     def _mask_of_parts(self, state: int, parts: StringParts) -> _MaskAndDistance:
         """Return the mask of a state with parts. The broad part is walked once, and the others take little."""
         vocabulary = self.vocabulary
-        broad, broad_distance = _cached(self._broad_masks, parts.broad, lambda: self._mask_by_length(parts.broad))
+        broad, broad_distance = _cached(
+            self._broad_masks, parts.broad_state, lambda: self._mask_by_length(parts.broad_state)
+        )
         mask, distance = self._walk_trie(vocabulary.string_tries.with_quote, state)
         mask |= broad
-        if parts.narrow == DEAD:
+        if parts.narrow_state == DEAD:
             narrow, narrow_distance = self._walk_trie(vocabulary.string_tries.without_quote, state)
             return mask | narrow, max(distance, narrow_distance, broad_distance + parts.extra_distance)
-        narrow, narrow_distance = self._walk_trie(vocabulary.trie, parts.narrow)
+        narrow, narrow_distance = self._walk_trie(vocabulary.trie, parts.narrow_state)
         return mask | narrow, max(distance, max(broad_distance, narrow_distance) + parts.extra_distance)
 
     def _mask_by_length(self, state: int) -> _MaskAndDistance:
@@ -181,9 +183,9 @@ class TrieWalks:
             length = loop(automaton.table, automaton.distances, is_byte_present, path, text, -1 - length)
         return text[:length], path[: length + 1]
 
-    def is_in_distinct_item(self, state: int) -> bool:
+    def is_in_unique_item(self, state: int) -> bool:
         """Tell whether a state is in an item that must differ, where nearly each token leads to a state of its own."""
-        return isinstance(self.automaton, RegularAutomaton) and self.automaton.is_in_distinct_item(state)
+        return isinstance(self.automaton, RegularAutomaton) and self.automaton.is_in_unique_item(state)
 
     def mask_up_to_distance(self, state: int, max_distance: int) -> NDArray[np.uint32]:
         """Return the tokens after which at most so many bytes complete the text."""
@@ -192,7 +194,7 @@ class TrieWalks:
 
         def walk(single_item_state: int) -> _MaskAndDistance:
             mask = empty_mask(self.vocabulary.size)
-            return mask, automaton.walk(self.vocabulary.trie, single_item_state, mask, max_distance=max_distance)
+            return mask, automaton.walk(self.vocabulary.trie, single_item_state, mask, distance_limit=max_distance)
 
         return self._mask_by_items(state, max_distance, walk)[0]
 
@@ -206,11 +208,11 @@ class TrieWalks:
         automaton = self.automaton
         if not isinstance(automaton, RegularAutomaton):
             return mask_in_one_item(state)
-        inner = automaton.inner_item(state)
+        inner = automaton.state_of_inner_item(state)
         if inner != state:
             mask, distance = self._mask_by_items(inner, max_distance, mask_in_one_item)
             return mask, max(distance, self._correct_mask(automaton, mask, state, inner, max_distance))
-        readings = automaton.readings(state)
+        readings = automaton.split_by_item(state)
         if len(readings) == 1:
             return mask_in_one_item(state)
         entries = [self._mask_by_items(reading, max_distance, mask_in_one_item) for reading in readings]
@@ -240,7 +242,7 @@ class TrieWalks:
         """
         vocabulary = self.vocabulary
         token_ids: set[int] = set()
-        for ending in automaton.repeating_endings(state, vocabulary.trie.height):
+        for ending in automaton.written_suffixes(state, vocabulary.trie.height):
             token_ids.update(vocabulary.trie.tokens_along(ending))
         is_in_string = automaton.step(automaton.step(inner, ord("}")), ord("{")) != DEAD
         token_ids.update(vocabulary.next_item_tokens_with_quote if is_in_string else vocabulary.next_item_tokens)
@@ -248,7 +250,7 @@ class TrieWalks:
 
     def _fill_row(self, state: int) -> None:
         """Fill the row of a state; in an item that must differ, only the next entry that matters."""
-        if not self.is_in_distinct_item(state):
+        if not self.is_in_unique_item(state):
             self.automaton.expand(state)
             return
         is_unknown = (self.automaton.table[state] == UNKNOWN) & self.vocabulary.is_byte_present

@@ -255,5 +255,9 @@ def _fields_reviewed(reviewed: Mapping[str, str], value: Any) -> frozenset[str]:
     return frozenset(
         one
         for one, number in decision_counts.items()
-        if (len(paths[one]) <= number if has_moved else all(path in reviewed for path in paths[one]))
+        if (
+            len(paths_by_field[one]) <= number
+            if has_moved_items
+            else all(path in reviewed for path in paths_by_field[one])
+        )
     )

@@ -84,7 +84,7 @@ def load(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Module
     path = tmp_path / "loops_of_a_test.py"
     path.write_text(LOOP, encoding="utf-8")
     monkeypatch.setattr(jit, "PATIENCE_SECONDS", 0.0)
-    monkeypatch.setattr(jit, "LOOK_SECONDS", 0.0)
+    monkeypatch.setattr(jit, "CHECK_SECONDS", 0.0)
     monkeypatch.setattr(jit, "_ENTRIES", [])
 
     def load() -> ModuleType:
@@ -107,7 +107,7 @@ def test_python_runs_until_machine_code_is_kept(
 ) -> None:
     """Each look finds out whether there is some; one process is asked to make it."""
     elsewhere = PlacedSchema(can_start=True)
-    monkeypatch.setattr(jit, "_ELSEWHERE", elsewhere)
+    monkeypatch.setattr(jit, "_COMPILER_PROCESS", elsewhere)
     here, there = load(), load()
     entry, other = jit._ENTRIES
     assert [here.quarter(42), here.quarter(43)] == [10, 10]
@@ -128,13 +128,13 @@ def test_machine_code_is_kept_for_what_an_entry_calls(tmp_path: Path, load: Call
     load()
     entry = jit._ENTRIES[-1]
     name = jit._digest(jit._flat(entry.function))
-    assert jit._kept(entry.function) is not None
+    assert jit._load_cached(entry.function) is not None
     path.write_text(TUPLE_LOOP.replace("max(int", "min(int"), encoding="utf-8")
     jit._source.cache_clear()
     load()
     entry = jit._ENTRIES[-1]
     assert jit._digest(jit._flat(entry.function)) != name
-    assert jit._kept(entry.function) is None
+    assert jit._load_cached(entry.function) is None
 
 
 def test_machine_code_takes_little_memory_once_it_is_kept() -> None:
@@ -164,7 +164,7 @@ def test_without_another_process_the_loop_is_compiled_here(
     """And that is logged, once, by a logger under `structured`; to load what is kept is not."""
     caplog.set_level(logging.INFO, "structured")
     jit._log_compiling.cache_clear()
-    monkeypatch.setattr(jit, "_ELSEWHERE", PlacedSchema(can_start=False))
+    monkeypatch.setattr(jit, "_COMPILER_PROCESS", PlacedSchema(can_start=False))
     assert load().quarter(42) == 10
     assert [record.name for record in caplog.records] == ["structured.automata.loops.jit"]
     assert not is_python(jit._ENTRIES[0])
@@ -176,7 +176,7 @@ def test_without_another_process_the_loop_is_compiled_here(
 def test_a_short_program_never_looks(load: Callable[[], ModuleType], monkeypatch: pytest.MonkeyPatch) -> None:
     """To import Numba takes longer than what it would save."""
     elsewhere = PlacedSchema(can_start=True)
-    monkeypatch.setattr(jit, "_ELSEWHERE", elsewhere)
+    monkeypatch.setattr(jit, "_COMPILER_PROCESS", elsewhere)
     monkeypatch.setattr(jit, "PATIENCE_SECONDS", 1e9)
     assert load().quarter(42) == 10
     assert elsewhere.starts == 0
@@ -209,8 +209,8 @@ def test_the_coarse_clock_is_hardly_behind() -> None:
         began = time.perf_counter()
         coarse = jit.coarse_clock()
         assert coarse <= jit.clock()
-        assert earliest - coarse <= jit.READ_SECONDS + time.perf_counter() - began
-    time.sleep(2 * jit.READ_SECONDS)
+        assert earliest - coarse <= jit.COARSE_CLOCK_SECONDS + time.perf_counter() - began
+    time.sleep(2 * jit.COARSE_CLOCK_SECONDS)
     exact = jit.clock()
     assert jit.coarse_clock() >= exact
 
@@ -295,7 +295,7 @@ def test_damaged_machine_code_is_made_again(
 ) -> None:
     """Whatever happened to its files, the loop runs, and its machine code is kept again."""
     elsewhere = PlacedSchema(can_start=True)
-    monkeypatch.setattr(jit, "_ELSEWHERE", elsewhere)
+    monkeypatch.setattr(jit, "_COMPILER_PROCESS", elsewhere)
     load()
     jit._ENTRIES[0].compile()
     files = [*tmp_path.rglob("*quarter_*.nbi" if damage == b"" else "*quarter_*.nb[ci]")]

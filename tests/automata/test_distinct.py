@@ -131,8 +131,8 @@ def test_what_a_pattern_with_different_items_can_be_used_for() -> None:
         lambda items: combined(OneOf((Grammar('start: "(" start ")" | "x"').automaton(), items))),
     ],
 )
-def test_what_remembers_is_refused_in_combinations_that_would_list_its_texts(make: Any) -> None:
-    """They had 200,000 states in one mask; a sequence of patterns alone is a pattern, and remembers."""
+def test_unique_items_are_refused_in_combinations_that_would_list_its_texts(make: Any) -> None:
+    """They had 200,000 states in one mask; a sequence of patterns alone is a pattern, and may have such items."""
     items = RegularAutomaton(among(["x", "xy", "y"], 1, None))
     with pytest.raises(PatternError, match="Items that must differ"):
         make(items)

@@ -361,17 +361,18 @@ def test_hostile_documents_stay_within_the_limits(document: str, any_character: 
 @given(st.data())
 def test_ends_are_measured_alike_until_there_is_machine_code(data: st.DataObject) -> None:
     """A row of states at once, and place by place."""
-    size, states, kinds = (data.draw(st.integers(1, most)) for most in (12, 4, 3))
+    size, states, class_count = (data.draw(st.integers(1, most)) for most in (12, 4, 3))
     rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))
     text = rng.choice(np.array([97, BARRIER], dtype=np.uint8), size, p=[0.9, 0.1])
-    unruled = rng.integers(0, 3, size + 1).astype(np.int32)
-    kind = rng.integers(-1, kinds, size).astype(np.int32)
-    moves = np.where(rng.random((states, kinds)) < 0.2, DEAD, rng.integers(0, states, (states, kinds))).astype(np.int32)
+    any_end_distances = rng.integers(0, 3, size + 1).astype(np.int32)
+    classes = rng.integers(-1, class_count, size).astype(np.int32)
+    shape = states, class_count
+    transitions = np.where(rng.random(shape) < 0.2, DEAD, rng.integers(0, states, shape)).astype(np.int32)
     accepting = rng.random(states) < 0.5
     found = []
     for measure in (measure_ends, measure_ends.py_func, measure_ends_by_rows):  # type: ignore[attr-defined]
-        nearest = np.empty((states, size + 1), dtype=np.int32)
-        measure(text, unruled, kind, moves, accepting, nearest)
-        found.append(nearest)
+        end_distances = np.empty((states, size + 1), dtype=np.int32)
+        measure(text, any_end_distances, classes, transitions, accepting, end_distances)
+        found.append(end_distances)
     assert np.array_equal(found[0], found[1])
     assert np.array_equal(found[1], found[2])

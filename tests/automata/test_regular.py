@@ -16,7 +16,10 @@ from random_patterns import BOUNDARIES, code_points, patterns_with_texts, ranges
 from walks import accepted, nearest_end, read
 from ways import matches
 
-from structured.automata import DEAD, Foundation, Limits, RegularAutomaton
+from structured import Grammar
+from structured.automata import DEAD, Automaton, Foundation, Limits, RegularAutomaton
+from structured.automata.combination import InSequence, combined
+from structured.automata.product import product
 from structured.errors import PatternError
 from structured.regex import Pattern, alternation, char_set, chars, concat, literal, optional, repeat, words
 from structured.regex.character_sets import Range, byte_sequences, normalise
@@ -37,6 +40,22 @@ def test_accepts_what_re_matches(drawn: Texts) -> None:
     automaton = RegularAutomaton(pattern)
     for text in texts:
         assert accepted(automaton, text.encode()) == matches(pattern, text), (pattern, text)
+
+
+@pytest.mark.parametrize(
+    "automaton",
+    [
+        RegularAutomaton(literal("a")),
+        Grammar('start: "a"').automaton(),
+        combined(InSequence((RegularAutomaton(literal("a")), Grammar('start: "b"').automaton()))),
+        product([Grammar('start: "a"').automaton(), RegularAutomaton(optional(literal("a")))]),
+    ],
+    ids=["pattern", "grammar", "combination", "product"],
+)
+def test_no_text_is_accepted_in_dead(automaton: Automaton) -> None:
+    """No text goes through DEAD, which is the last row of an array to NumPy."""
+    assert automaton.step(automaton.start, ord("x")) == DEAD
+    assert not automaton.accepts(DEAD)
 
 
 @pytest.mark.thorough

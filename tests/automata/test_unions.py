@@ -10,7 +10,7 @@ from random_patterns import randoms
 from walks import read
 
 from structured.automata import DEAD, RegularAutomaton
-from structured.automata.loops.transitions import CROWDED
+from structured.automata.loops.transitions import MAX_UNJOINED
 from structured.index.index import Index
 from structured.index.masks import unpack
 from structured.regex import Distinct, Pattern, Reference, alternation, chars, concat, literal, optional, repeat
@@ -42,7 +42,7 @@ def test_levels_do_not_multiply() -> None:
     text = "(" * 12 + "."
     states = states_of(automaton, text)
     assert automaton.distances[states].tolist() == [*(1 + 2 * level for level in range(13)), 24]
-    assert max(automaton._machine.states[states, 1]) <= max(CROWDED, 2 * len(KINDS))
+    assert max(automaton._machine.states[states, 1]) <= max(MAX_UNJOINED, 2 * len(KINDS))
     ends = "".join(f"){kind}" for kind in "gfedcbagfedc")
     assert automaton.accepts(read(automaton, (text + ends).encode()))
     assert read(automaton, (text + ends[:-1] + "h").encode()) == DEAD

@@ -86,7 +86,7 @@ def test_the_broad_part_of_a_name_is_the_same_wherever_it_stands(vocabulary: Voc
     parts = [automaton.string_run(state, longest=8, other_bytes=8) for state in states]
     assert len(set(states)) == len(texts)
     assert all(isinstance(one, StringParts) for one in parts)
-    assert len({one.broad for one in parts if isinstance(one, StringParts)}) == 2  # outside, no name is "inner"
+    assert len({one.broad_state for one in parts if isinstance(one, StringParts)}) == 2  # outside, no name is "inner"
     index = Index(automaton, vocabulary)
     for state in states:
         assert np.array_equal(
@@ -109,7 +109,7 @@ def test_any_other_name_is_a_string_run() -> None:
     for text in ('{"', '{"ti', '{"title', '{"ti_', '{"ti_a'):
         run = automaton.string_run(read(automaton, text.encode()), longest=8, other_bytes=8)
         assert isinstance(run, StringRun)
-        assert run.characters == 8
+        assert run.max_characters == 8
 
 
 OPEN = {**CLOSED, "patternProperties": {}, "additionalProperties": {"type": "null"}}
@@ -122,7 +122,9 @@ def test_names_unlike_others_are_any_strings_up_to_the_quote(vocabulary: Vocabul
     states = [read(automaton, text.encode()) for text in texts]
     runs = [automaton.string_run(state, longest=8, other_bytes=8) for state in states]
     assert len(set(states)) == len(texts)
-    assert all(isinstance(run, StringRun) and run.ends_with_quote and not run.is_unchanged for run in runs)
+    assert all(
+        isinstance(run, StringRun) and run.is_ended_by_quote_only and not run.is_equivalent_state_fixed for run in runs
+    )
     assert len({run.state_in_string for run in runs if isinstance(run, StringRun)} - {DEAD}) == 2  # outside, and inside
     index = Index(automaton, vocabulary)
     for state in states:
@@ -144,7 +146,7 @@ def test_counts_that_a_token_cannot_exhaust_do_not_matter(vocabulary: Vocabulary
     automaton = RegularAutomaton(pattern_of({"type": "string", "pattern": r"^(?:\S+\s){0,99}\S+$"}))
     states = [read(automaton, b'"' + b"a " * words) for words in range(100)]
     parts = [automaton.string_run(state, longest=8, other_bytes=8) for state in states]
-    broad = [part.broad for part in parts if isinstance(part, StringParts)]
+    broad = [part.broad_state for part in parts if isinstance(part, StringParts)]
     assert len(set(broad)) == len(broad) == 100
     assert len({automaton.without_counters(state, 8) for state in broad[1:93]}) == 1
     assert len({automaton.without_counters(state, 8) for state in broad[93:]}) == 7

@@ -144,7 +144,7 @@ def test_what_no_state_consists_of_is_forgotten():
             break
         for byte in vocabulary.tokens[int(generator.choice(allowed))]:
             states = automaton.step(states[0], byte), other.step(states[1], byte)
-    assert automaton._machine.sizes[0] <= other._machine.sizes[0]
+    assert automaton._machine.registers[0] <= other._machine.registers[0]
 
 
 def test_a_lexer_with_too_many_states_is_refused(monkeypatch):

@@ -309,7 +309,7 @@ class PlainGrammarAutomaton:
 
     def accepts(self, state: int) -> bool:
         """Tell whether the bytes read so far are a whole text of the grammar."""
-        return bool(self._distances[state] == 0)
+        return state != DEAD and bool(self._distances[state] == 0)
 
     def step(self, state: int, byte: int) -> int:
         """Return the successor of a state, or DEAD."""
@@ -327,9 +327,9 @@ class PlainGrammarAutomaton:
 
     def walk(self, trie: Trie, state: int, mask: NDArray[np.uint32]) -> int:
         """Set the bits of the tokens of a trie that may follow; see the protocol."""
-        from structured.automata.loops.machine import LEVEL, STATE, walk, walk_from
+        from structured.automata.loops.machine import LEVEL, STATE, start_walk, walk
 
-        arrays, path, progress = walk_from(trie, state)
+        arrays, path, progress = start_walk(trie, state)
         wanted = np.zeros(0, dtype=np.bool_)
         reached = np.zeros(0, dtype=np.bool_)
         while True:

@@ -24,7 +24,7 @@ from structured.automata.grammar.lark_grammar import ParserTables
 from structured.automata.grammar.lexer import Lexer
 from structured.automata.grammar.vocabulary_walks import TokenEnds, TokenWalks
 from structured.automata.loops import grammar_machine, grammar_states, jit, token_walks
-from structured.automata.loops.machine import FARTHEST, LEVEL, STATE, walk_from
+from structured.automata.loops.machine import LEVEL, MAX_DISTANCE, STATE, start_walk
 from structured.automata.regular import Limits, MachineAutomaton
 from structured.errors import GrammarError
 from structured.vocabulary.trie import Trie
@@ -99,12 +99,12 @@ class GrammarAutomaton(MachineAutomaton):
         self._machine: grammar_machine.GrammarMachine = new_machine(tables, absent, facts)
         self._weighed_machine = self._machine
         lookaround = self.lexer.initial_lookaround
-        self.start = self._until_done(lambda: grammar_states.begin(self._machine, tables.start, lookaround))
+        self.start = self._run_locked(lambda: grammar_states.begin(self._machine, tables.start, lookaround))
         if self.start == DEAD:
             raise EmptyGrammarError
         for byte in reversed(prefix):
             after = self.start
-            self.start = self._until_done(lambda: grammar_states.before(self._machine, after, byte))  # noqa: B023  called now
+            self.start = self._run_locked(lambda: grammar_states.prepend_byte(self._machine, after, byte))  # noqa: B023  called now
 
     def __repr__(self) -> str:
         return f"GrammarAutomaton({len(self.parser_tables.terminals)} terminals, states={self._states_used})"
@@ -164,24 +164,24 @@ class GrammarAutomaton(MachineAutomaton):
 
     def walk(self, trie: Trie, state: int, mask: NDArray[np.uint32]) -> int:
         """Set the bits of the tokens of a trie that may follow; see the protocol."""
-        return self._until_done(lambda: self._walk(trie, state, mask))
+        return self._run_locked(lambda: self._walk(trie, state, mask))
 
     def _walk(self, trie: Trie, state: int, mask: NDArray[np.uint32]) -> int:
-        farthest, node = 0, np.zeros(1, dtype=np.int32)
+        max_distance, node = 0, np.zeros(1, dtype=np.int32)
         while not self._members(state):  # in the prefix, where one byte may follow
             byte = int(np.flatnonzero(self._machine.table[state] != DEAD)[0])
             state = int(self._machine.table[state, byte])
             below = range(trie.first[node[0]], trie.first[node[0] + 1])
             node[0] = next((child for child in below if trie.byte[child] == byte), 0)
             if not node[0]:
-                return farthest
-            farthest = max(farthest, self._mark(trie, node[0], state, mask))
-        return max(farthest, self._walk_from(trie, self._members(state), node, mask))
+                return max_distance
+            max_distance = max(max_distance, self._mark(trie, node[0], state, mask))
+        return max(max_distance, self._walk_from(trie, self._members(state), node, mask))
 
     def _members(self, state: int) -> list[int]:
         """Return the configurations of a state; none for one within the prefix."""
         first, count = self._machine.states[state].tolist()
-        members: list[int] = self._machine.members[first : first + count].tolist()
+        members: list[int] = self._machine.elements[first : first + count].tolist()
         return members
 
     def _mark(self, trie: Trie, node: int, state: int, mask: NDArray[np.uint32]) -> int:
@@ -206,72 +206,72 @@ class GrammarAutomaton(MachineAutomaton):
         def walk() -> int:
             nonlocal waiting, single_nodes, ends
             while True:
-                answer: int = token_walks.walk_on(
+                answer: int = token_walks.walk_pending(
                     self._machine, walks.arrays, waiting, single_nodes, ends, mask, progress
                 )
                 if answer == grammar_machine.NEEDS_WALK and walks.count < MAX_TOKEN_WALKS:
-                    current, below = waiting[progress[token_walks.WAITING] - 1].tolist()
+                    current, below = waiting[progress[token_walks.PENDING_COUNT] - 1].tolist()
                     self._add_token_walk(walks, int(self._machine.configurations[current, 0]), below)
                     ends = np.zeros((walks.longest, 2), dtype=np.int32)
                 elif answer == grammar_machine.NEEDS_WALK:
-                    progress[token_walks.WAITING] -= 1
-                    current, below = waiting[progress[token_walks.WAITING]].tolist()
+                    progress[token_walks.PENDING_COUNT] -= 1
+                    current, below = waiting[progress[token_walks.PENDING_COUNT]].tolist()
                     nodes_below = walks.nodes_of(below)
                     pairs = np.stack([np.full_like(nodes_below, current), nodes_below], axis=1)
                     room = np.zeros_like(single_nodes)
-                    single_nodes = np.concatenate([single_nodes[: progress[token_walks.FEW]], pairs, room])
-                    progress[token_walks.FEW] += len(pairs)
-                elif answer == grammar_machine.MORE_FOUND:
+                    single_nodes = np.concatenate([single_nodes[: progress[token_walks.NODE_COUNT]], pairs, room])
+                    progress[token_walks.NODE_COUNT] += len(pairs)
+                elif answer == grammar_machine.MORE_RESULTS:
                     waiting, single_nodes = (
                         np.concatenate([array, np.zeros_like(array)]) for array in (waiting, single_nodes)
                     )
                 else:
                     return answer
 
-        self._grown_until_done(walk)
-        single_nodes = single_nodes[: progress[token_walks.FEW]]
-        farthest = int(progress[FARTHEST])
+        self._run_with_growth(walk)
+        single_nodes = single_nodes[: progress[token_walks.NODE_COUNT]]
+        farthest = int(progress[MAX_DISTANCE])
         return max(farthest, self._walk_step_by_step(trie, single_nodes, mask)) if len(single_nodes) else farthest
 
     def _walk_step_by_step(self, trie: Trie, starts: NDArray[np.int32], mask: NDArray[np.uint32]) -> int:
         """Set the bits of the tokens that may follow configurations, each below its node, step by step."""
-        arrays, path, progress = walk_from(trie, *starts.T)
+        arrays, path, progress = start_walk(trie, *starts.T)
 
         def walk() -> int:
             nonlocal path
             while True:
                 answer: int = token_walks.walk_configurations(arrays, self._machine, path, mask, progress)
-                if answer != grammar_machine.MORE_FOUND:
+                if answer != grammar_machine.MORE_RESULTS:
                     return answer
                 path = np.concatenate([path, np.zeros_like(path)])
 
-        self._grown_until_done(walk)
-        return int(progress[FARTHEST])
+        self._run_with_growth(walk)
+        return int(progress[MAX_DISTANCE])
 
     def _add_token_walk(self, walks: TokenWalks, lexer: int, number: int) -> None:
         """Find what tokens do below a set of nodes in a state of the lexer."""
         trie, nodes = walks.trie, walks.nodes_of(number)
-        arrays, path, progress = walk_from(trie, lexer, nodes[::-1])
+        arrays, path, progress = start_walk(trie, lexer, nodes[::-1])
         met = np.empty((len(trie.byte), 2), dtype=np.int32)
 
         def walk() -> int:
             answer: int = token_walks.walk_lexer(
-                arrays, self._machine.rows, self._machine.arrivals, path, met, progress
+                arrays, self._machine.lexer_rows, self._machine.arrivals, path, met, progress
             )
-            self._machine.sizes[grammar_machine.ASKED] = path[progress[LEVEL], STATE]
+            self._machine.registers[grammar_machine.REQUESTED] = path[progress[LEVEL], STATE]
             return answer
 
-        self._grown_until_done(walk)
-        met = met[: progress[token_walks.FOUND]]
+        self._run_with_growth(walk)
+        met = met[: progress[token_walks.ARRIVAL_COUNT]]
         with self.lexer.lock:
             walks.add(lexer, number, met, self.lexer, self._token_ends.of)
             self._copy_states()
 
     @property
     def _states_used(self) -> int:
-        return int(self._machine.sizes[grammar_machine.STATES_USED])
+        return int(self._machine.registers[grammar_machine.STATES_USED])
 
-    def _until_done(self, call: Callable[[], int]) -> int:
+    def _run_locked(self, call: Callable[[], int]) -> int:
         """Return the result of a call, one thread at a time, within the seconds of the limits."""
         with self._lock:
             self._began = jit.clock()
@@ -279,31 +279,37 @@ class GrammarAutomaton(MachineAutomaton):
                 self._weighed_machine = self._machine
                 if self._machine_bytes > self._collection_threshold:
                     self._collect()
-            return self._grown_until_done(call)
+            return self._run_with_growth(call)
 
     def _collect(self) -> None:
         """Drop all that no state needs; again after as much growth, or a quarter of the limit."""
-        machine = grammar_machine.collected(self._machine)
-        for code in (grammar_machine.MORE_STACKS, grammar_machine.MORE_PLACES, grammar_machine.MORE_CONFIGURATIONS):
+        machine = grammar_machine.collect_garbage(self._machine)
+        for code in (
+            grammar_machine.MORE_STACKS,
+            grammar_machine.MORE_PARSER_STATES,
+            grammar_machine.MORE_CONFIGURATIONS,
+        ):
             grammar_states.rehash(machine, code)
         self._machine = machine
         self._bytes_kept = self._machine_bytes
         self._collection_threshold = self._bytes_kept + max(self._bytes_kept, self.limits.bytes // 4)
 
-    def _grown_until_done(self, loop: Callable[[], int]) -> int:
+    def _run_with_growth(self, loop: Callable[[], int]) -> int:
         """Call a loop until it returns a result; after each code, grow an array or fill in rows of the lexer."""
         while (answer := loop()) < UNKNOWN:
             if answer == grammar_machine.NEEDS_ROW:
-                self._copy_row(int(self._machine.sizes[grammar_machine.ASKED]))
+                self._copy_row(int(self._machine.registers[grammar_machine.REQUESTED]))
             elif answer == grammar_machine.NEEDS_TOKEN_ENDS:
-                self._copy_token_ends(int(self._machine.sizes[grammar_machine.ASKED]))
+                self._copy_token_ends(int(self._machine.registers[grammar_machine.REQUESTED]))
             elif answer == grammar_machine.NEEDS_START:
-                sizes = self._machine.sizes
-                self._copy_start(int(sizes[grammar_machine.ASKED]), int(sizes[grammar_machine.ASKED_TOO]))
+                registers = self._machine.registers
+                self._copy_start(
+                    int(registers[grammar_machine.REQUESTED]), int(registers[grammar_machine.REQUESTED_REST])
+                )
             elif answer == grammar_machine.NEEDS_COLUMN:
-                column = int(self._machine.sizes[grammar_machine.ASKED])
-                self._make_room("rests", column + 1)
-                self._machine.rests[column] = self._remainders.at(column)
+                column = int(self._machine.registers[grammar_machine.REQUESTED])
+                self._make_room("remainders", column + 1)
+                self._machine.remainders[column] = self._remainders.at(column)
             elif answer == grammar_machine.TOO_FAR:
                 raise SearchedTooFarError
             else:
@@ -316,9 +322,9 @@ class GrammarAutomaton(MachineAutomaton):
         """Copy the row of a lexer state to the machine."""
         with self.lexer.lock:
             row = self.lexer.row(state)
-            self._make_room("rows", state + 1)
+            self._make_room("lexer_rows", state + 1)
             self._copy_states()
-        self._machine.rows[state] = row
+        self._machine.lexer_rows[state] = row
 
     def _copy_token_ends(self, state: int) -> None:
         with self.lexer.lock:
@@ -362,7 +368,7 @@ class GrammarAutomaton(MachineAutomaton):
             first += len(expected_here)
             expected += expected_here
         self._append("expected", expected)
-        self._append("lexed", lexed, "states")
+        self._append("lexer_states", lexed, "states")
 
     def _append(self, name: str, rows: Sequence[tuple[int, ...]], count: str = "") -> None:
         """Append rows to an array of the machine."""
@@ -373,16 +379,16 @@ class GrammarAutomaton(MachineAutomaton):
         self._copied[count or name] = copied + len(rows)
 
     def _make_room(self, name: str, count: int) -> None:
-        self._machine = grammar_machine.with_room(self._machine, name, count)
+        self._machine = grammar_machine.with_rows(self._machine, name, count)
 
     def _grow(self, code: int) -> None:
         """Double the array that is full. Raises GrammarError if that would exceed the limits."""
         if code == grammar_machine.MORE_STATES and self._states_used >= self.limits.states:
             raise self._too_costly(f"more than {self.limits.states:,} states")
-        growth = sum(int(getattr(self._machine, name).nbytes) for name in grammar_machine.GROWING[code])
+        growth = sum(int(getattr(self._machine, name).nbytes) for name in grammar_machine.FULL_ARRAYS[code])
         if self._machine_bytes + growth > self.limits.bytes:
             raise self._too_costly(f"more than {self.limits.bytes:,} bytes")
-        machine = grammar_machine.grown(self._machine, code)
+        machine = grammar_machine.grow(self._machine, code)
         grammar_states.rehash(machine, code)
         self._machine = machine
 

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from structured.automata.byte_automaton import DEAD
 from structured.automata.grammar.lexer import IGNORED, Arrival, Lexer, Token
-from structured.automata.loops.grammar_machine import with_room
+from structured.automata.loops.grammar_machine import with_rows
 from structured.automata.loops.machine import TrieArrays
-from structured.automata.loops.token_walks import FEW_CHILDREN, WalkArrays, sort_found
+from structured.automata.loops.token_walks import FEW_CHILDREN, WalkArrays, sort_by_group
 from structured.vocabulary.trie import Trie
 
 _MAX_LINE_END_COLUMNS = 40
@@ -166,10 +166,10 @@ class TokenWalks:
 
     def __init__(self, trie: Trie) -> None:
         self.trie = trie
-        widths = {"walks": (10,), "tokens": (2,), "token_ends": (2,), "beyond": (3,)}
+        widths = {"walks": (10,), "tokens": (2,), "token_ends": (2,), "subwalks": (3,)}
         shapes = {name: (64, *widths.get(name, ())) for name in WalkArrays._fields}
         arrays: dict[str, Any] = {name: np.zeros(shape, dtype=np.int32) for name, shape in shapes.items()}
-        arrays |= {"last": np.full(64, -1, dtype=np.int32), "bits": np.zeros(64, dtype=np.uint32)}
+        arrays |= {"latest_walk": np.full(64, -1, dtype=np.int32), "bits": np.zeros(64, dtype=np.uint32)}
         self.arrays = WalkArrays(**arrays)
         self.count = 0
         self.longest = 1
@@ -238,8 +238,8 @@ class TokenWalks:
         word_counts = [*counts[: len(token_groups)], *no_words, *filter(None, counts[len(token_groups) :])]
         beyond = list(self._beyond(in_groups, len(token_groups)))
         used = self._used
-        last = int(self.arrays.last[state]) if state < len(self.arrays.last) else -1
-        row = number, last, used["tokens"], len(numbers), used["targets"], len(targets), used["beyond"], len(beyond)
+        last = int(self.arrays.latest_walk[state]) if state < len(self.arrays.latest_walk) else -1
+        row = number, last, used["tokens"], len(numbers), used["targets"], len(targets), used["subwalks"], len(beyond)
         self._append("walks", [(*row, used["first_token_end"], used["first_word"])])
         self._append("first_token_end", used["token_ends"] + _starts([len(ends) for ends, _ in token_ends]))
         self._append("first_word", used["words"] + _starts(word_counts))
@@ -249,9 +249,9 @@ class TokenWalks:
         self._append("token_ends", numbered_ends)
         self._append("words", in_groups.words)
         self._append("bits", in_groups.bits)
-        self._append("beyond", beyond)
-        self.arrays = with_room(self.arrays, "last", state + 1)
-        self.arrays.last[state] = self.count
+        self._append("subwalks", beyond)
+        self.arrays = with_rows(self.arrays, "latest_walk", state + 1)
+        self.arrays.latest_walk[state] = self.count
         self.count += 1
         self.longest = max(self.longest, len(numbers))
 
@@ -267,7 +267,7 @@ class TokenWalks:
     def _append(self, name: str, rows: Sequence[object] | _Numbers | NDArray[np.uint32]) -> None:
         """Put rows behind those of an array."""
         first = self._used[name]
-        self.arrays = with_room(self.arrays, name, first + len(rows))
+        self.arrays = with_rows(self.arrays, name, first + len(rows))
         if len(rows):
             getattr(self.arrays, name)[first : first + len(rows)] = rows
         self._used[name] = first + len(rows)
@@ -305,7 +305,7 @@ def _sorted_by_group(
     arrays = TrieArrays(trie.byte, trie.first, trie.token_start, trie.token_ids)
     place_of_word = np.zeros(int(trie.token_ids.max(initial=0) >> 5) + 1, dtype=np.int32)
     nodes, starts, words, bits, first_word = result
-    sort_found(arrays, met, _starts(sizes), groups, nodes, starts, words, bits, first_word, place_of_word)
+    sort_by_group(arrays, met, _starts(sizes), groups, nodes, starts, words, bits, first_word, place_of_word)
     used = int(first_word[count])
     return result._replace(words=words[:used], bits=bits[:used])
 

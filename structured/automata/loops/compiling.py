@@ -1,4 +1,4 @@
-"""The process that compiles the loops, while this one runs them as Python.
+"""Another process, which compiles the loops while this one runs them as Python.
 
 It continues when this process ends, so that even a program of one second leaves machine code for the next one. A
 thread was rejected: it would end with the program, and slow it down until then.
@@ -14,17 +14,20 @@ from pathlib import Path
 
 
 class OtherProcess:
-    """A process that runs some code: started at most once, and only if no other process does the same work."""
+    """Another process that runs some code, started at most once by each process.
+
+    It works in a folder. `is_at_work` tells whether it runs, or any process works in that folder.
+    """
 
     def __init__(self, code: str, folder: Callable[[], Path]) -> None:
         self._code = code
         self._folder = folder
         self._process: subprocess.Popen[bytes] | None = None
-        self._starter = 0
+        self._starter_pid = 0
 
     def is_at_work(self) -> bool:
         """Tell whether it runs, or another process works in the folder."""
-        if self._process is not None and self._starter == os.getpid() and self._process.poll() is None:
+        if self._process is not None and self._starter_pid == os.getpid() and self._process.poll() is None:
             return True
         with suppress(OSError, RuntimeError):
             return is_locked(self._folder())
@@ -32,7 +35,7 @@ class OtherProcess:
 
     def start(self) -> bool:
         """Start it; False if it has been started before by this process, or cannot be."""
-        if self._starter == os.getpid() or not _is_python(sys.executable):
+        if self._starter_pid == os.getpid() or not _is_python(sys.executable):
             return False
         paths = [str(Path(path).absolute()) for path in sys.path if path]
         try:
@@ -46,8 +49,8 @@ class OtherProcess:
             )
         except OSError:
             return False
-        self._starter = os.getpid()
-        atexit.register(_leave, self._process)
+        self._starter_pid = os.getpid()
+        atexit.register(_leave_running, self._process)
         return True
 
 
@@ -56,23 +59,23 @@ def _is_python(executable: str | None) -> bool:
     return bool(executable) and not hasattr(sys, "frozen") and Path(executable or "").stem.startswith("python")
 
 
-def _leave(process: "subprocess.Popen[bytes]") -> None:
-    """Let a process run on, without the warning that it was left."""
+def _leave_running(process: "subprocess.Popen[bytes]") -> None:
+    """Let a process run on after this one, without Python's warning about it."""
     process.returncode = process.poll() or 0
 
 
-LOCK = "compiling.lock"
+LOCK_NAME = "compiling.lock"
 
 
 def is_locked(folder: Path) -> bool:
-    """Tell whether a process is in `one_process`; never, where the system has no locks."""
+    """Tell whether a process works in a folder, within `one_process`; False where the system has no locks."""
     try:
         import fcntl
     except ImportError:
         return False
-    if not (folder / LOCK).exists():
+    if not (folder / LOCK_NAME).exists():
         return False
-    with (folder / LOCK).open("a") as lock:
+    with (folder / LOCK_NAME).open("a") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -90,6 +93,6 @@ def one_process(folder: Path) -> Iterator[None]:
         return
     with suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)
-    with (folder / LOCK).open("a") as lock:
+    with (folder / LOCK_NAME).open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield

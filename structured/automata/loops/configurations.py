@@ -1,117 +1,121 @@
 """The configurations of a grammar's automaton: their successors by bytes, and their distances from the end.
 
+A configuration is one way to read a text: a state of the lexer and a state of the parser. Configurations are interned.
 `tests/support/plain_grammar.py` is the same in plain Python.
 """
 
 from structured.automata.byte_automaton import DEAD, ROW_COMPLETE, UNKNOWN
-from structured.automata.loops import grammar_machine as layout
-from structured.automata.loops.frames import interned
+from structured.automata.loops import grammar_machine as grammar
+from structured.automata.loops.frames import intern_row
 from structured.automata.loops.grammar_machine import GrammarMachine
 from structured.automata.loops.jit import compiled_loop
-from structured.automata.loops.stacks import advance, is_complete, least_after, least_of
+from structured.automata.loops.stacks import advance, lower_bound_after, parser_lower_bound, parser_may_end
 from structured.automata.opcodes import FAR
 
-DISTANCE, LEAST, MOST, MARK, READ, BEFORE, MET = range(4, 11)
-"""The further columns of a configuration: the bytes of the shortest completion, a lower and an upper bound of these,
-each UNKNOWN until computed; the last round in which it was gathered, as in a frame; in the last search that met it, the
-bytes read, the configuration before, and the round of that."""
+DISTANCE, LOWER_BOUND, UPPER_BOUND, LAST_ROUND, BYTES_READ, PREDECESSOR, SEARCH_ROUND = range(4, 11)
+"""More columns of a configuration: the bytes of the shortest completion, a lower and an upper bound of these, each
+UNKNOWN until computed; the last round that met it, as in a frame; and of the last search that met it, the bytes read,
+the configuration before, and the round."""
 
-MAX_FOLLOWED = 64
+MAX_TOKENS_FOLLOWED = 64
 """The most tokens that are followed before a search for the end begins."""
 
 NO_TOKEN = -1
 """The number of token ends of a state after which no token ends."""
 
 SLACK = 2
-"""The bytes by which a path by token ends may exceed the shortest text, if the exact distance is not needed."""
+"""The bytes by which an upper bound of a distance may exceed the lower bound without a search for a nearer one."""
 
 
 @compiled_loop
-def configuration(machine: GrammarMachine, lexer: int, place: int) -> int:
-    """Return the configuration of a state of the lexer and a place, or a code."""
-    rows, slots = machine.configurations, machine.configuration_slots
-    return interned(
-        rows, slots, machine.sizes, layout.CONFIGURATIONS_USED, layout.MORE_CONFIGURATIONS, lexer, place, 0, 0
-    )
+def intern_configuration(machine: GrammarMachine, lexer_state: int, parser_state: int) -> int:
+    """Return the configuration of a state of the lexer and one of the parser, or a code."""
+    rows, slots, registers = machine.configurations, machine.configuration_slots, machine.registers
+    used, code = grammar.CONFIGURATIONS_USED, grammar.MORE_CONFIGURATIONS
+    return intern_row(rows, slots, registers, used, code, lexer_state, parser_state, 0, 0)
 
 
 @compiled_loop
-def fresh(machine: GrammarMachine, place: int, rest: int) -> int:
+def before_token(machine: GrammarMachine, parser_state: int, rest: int) -> int:
     """Return the configuration before a token, after the rest that the last token leaves, or a code."""
-    context = int(machine.contexts[machine.stacks[machine.places[place, layout.STACK], 0]])
-    lexer = UNKNOWN
+    context = int(machine.context_of[machine.stacks[machine.parser_states[parser_state, grammar.STACK], 0]])
+    lexer_state = UNKNOWN
     if rest < machine.starts.shape[1]:
-        lexer = int(machine.starts[context, rest])
-    if lexer == UNKNOWN:
-        machine.sizes[layout.ASKED] = context
-        machine.sizes[layout.ASKED_TOO] = rest
-        return layout.NEEDS_START
-    return configuration(machine, lexer, place)
+        lexer_state = int(machine.starts[context, rest])
+    if lexer_state == UNKNOWN:
+        machine.registers[grammar.REQUESTED] = context
+        machine.registers[grammar.REQUESTED_REST] = rest
+        return grammar.NEEDS_START
+    return intern_configuration(machine, lexer_state, parser_state)
 
 
 @compiled_loop
-def after_token(machine: GrammarMachine, place: int, terminal: int, rest: int) -> int:
+def after_token(machine: GrammarMachine, parser_state: int, terminal: int, rest: int) -> int:
     """Return the configuration after a token and the rest that it leaves, DEAD if it cannot follow, or a code."""
-    after = advance(machine, place, terminal)
-    return after if after < 0 else fresh(machine, after, rest)
+    successor = advance(machine, parser_state, terminal)
+    return successor if successor < 0 else before_token(machine, successor, rest)
 
 
 @compiled_loop
 def arrival_of(machine: GrammarMachine, current: int, byte: int) -> int:
     """Return the arrival of the lexer on a byte, or a code."""
-    lexer = int(machine.configurations[current, layout.LEXER])
-    if lexer >= len(machine.rows) or machine.rows[lexer, ROW_COMPLETE] == UNKNOWN:
-        machine.sizes[layout.ASKED] = lexer
-        return layout.NEEDS_ROW
-    return int(machine.rows[lexer, byte])
+    lexer_state = int(machine.configurations[current, grammar.LEXER_STATE])
+    if lexer_state >= len(machine.lexer_rows) or machine.lexer_rows[lexer_state, ROW_COMPLETE] == UNKNOWN:
+        machine.registers[grammar.REQUESTED] = lexer_state
+        return grammar.NEEDS_ROW
+    return int(machine.lexer_rows[lexer_state, byte])
 
 
 @compiled_loop
-def landed(machine: GrammarMachine, current: int, arrival: int, way: int) -> int:
-    """Return the configuration of an arrival: within the token for way 0, after it for others; DEAD, or a code."""
-    place = int(machine.configurations[current, layout.PLACE])
+def arrival_configuration(machine: GrammarMachine, current: int, arrival: int, way: int) -> int:
+    """Return the configuration of one way of an arrival, DEAD, or a code.
+
+    Way 0 stays within the token; the others end it, each as one of the tokens of the arrival.
+    """
+    parser_state = int(machine.configurations[current, grammar.PARSER_STATE])
     if way == 0:
-        lexer = int(machine.arrivals[arrival, 0])
-        return DEAD if lexer == DEAD else configuration(machine, lexer, place)
+        lexer_state = int(machine.arrivals[arrival, 0])
+        return DEAD if lexer_state == DEAD else intern_configuration(machine, lexer_state, parser_state)
     token = int(machine.arrivals[arrival, 1]) + way - 1
-    return after_token(machine, place, int(machine.tokens[token, 0]), int(machine.tokens[token, 1]))
+    return after_token(machine, parser_state, int(machine.tokens[token, 0]), int(machine.tokens[token, 1]))
 
 
 @compiled_loop
-def is_end(machine: GrammarMachine, current: int) -> int:
+def may_end(machine: GrammarMachine, current: int) -> int:
     """Return 1 if the text may end in a configuration, else 0, or a code."""
-    if not machine.lexed[machine.configurations[current, layout.LEXER], 2]:
+    if not machine.lexer_states[machine.configurations[current, grammar.LEXER_STATE], 2]:
         return 0
-    return is_complete(machine, int(machine.configurations[current, layout.PLACE]))
+    return parser_may_end(machine, int(machine.configurations[current, grammar.PARSER_STATE]))
 
 
 @compiled_loop
-def least(machine: GrammarMachine, current: int) -> int:
+def lower_bound(machine: GrammarMachine, current: int) -> int:
     """Return a lower bound of the bytes that complete a configuration, or a code."""
-    found = int(machine.configurations[current, LEAST])
-    if found != UNKNOWN:
-        return found
-    ending = is_end(machine, current)
-    if ending < 0:
-        return ending
-    found = 0 if ending else FAR
-    if not ending:
-        lexer, place = machine.configurations[current, layout.LEXER], int(machine.configurations[current, layout.PLACE])
-        first = int(machine.lexed[lexer, 0])
-        for row in range(first, first + int(machine.lexed[lexer, 1])):
+    best = int(machine.configurations[current, LOWER_BOUND])
+    if best != UNKNOWN:
+        return best
+    is_end = may_end(machine, current)
+    if is_end < 0:
+        return is_end
+    best = 0 if is_end else FAR
+    if not is_end:
+        lexer_state = machine.configurations[current, grammar.LEXER_STATE]
+        parser_state = int(machine.configurations[current, grammar.PARSER_STATE])
+        first = int(machine.lexer_states[lexer_state, 0])
+        for row in range(first, first + int(machine.lexer_states[lexer_state, 1])):
             terminal, width = int(machine.expected[row, 0]), int(machine.expected[row, 1])
-            more = least_after(machine, place, terminal, width, int(machine.lexed[lexer, 3]))
-            if more < 0:
-                return more
-            found = min(found, more)
-    machine.configurations[current, LEAST] = found
-    if ending or found >= FAR:
-        machine.configurations[current, DISTANCE] = found
-    return found
+            bound = lower_bound_after(machine, parser_state, terminal, width, int(machine.lexer_states[lexer_state, 3]))
+            if bound < 0:
+                return bound
+            best = min(best, bound)
+    machine.configurations[current, LOWER_BOUND] = best
+    if is_end or best >= FAR:
+        machine.configurations[current, DISTANCE] = best
+    return best
 
 
 @compiled_loop
-def is_before(machine: GrammarMachine, left: int, right: int) -> bool:
+def heap_precedes(machine: GrammarMachine, left: int, right: int) -> bool:
     """Tell whether one entry of the heap comes before another: the smaller total, then the more bytes read."""
     if machine.heap[left, 0] != machine.heap[right, 0]:
         return bool(machine.heap[left, 0] < machine.heap[right, 0])
@@ -119,182 +123,189 @@ def is_before(machine: GrammarMachine, left: int, right: int) -> bool:
 
 
 @compiled_loop
-def swap(machine: GrammarMachine, left: int, right: int) -> None:
+def heap_swap(machine: GrammarMachine, left: int, right: int) -> None:
     """Swap two entries of the heap."""
     for column in range(3):
-        kept = machine.heap[left, column]
+        value = machine.heap[left, column]
         machine.heap[left, column] = machine.heap[right, column]
-        machine.heap[right, column] = kept
+        machine.heap[right, column] = value
 
 
 @compiled_loop
-def put(machine: GrammarMachine, total: int, read: int, current: int) -> int:
+def heap_push(machine: GrammarMachine, total: int, read: int, current: int) -> int:
     """Put a configuration on the heap; return DONE or a code."""
-    place = int(machine.sizes[layout.HEAP_USED])
-    if place == len(machine.heap):
-        return layout.MORE_HEAP
-    machine.heap[place, 0] = total
-    machine.heap[place, 1] = read
-    machine.heap[place, 2] = current
-    machine.sizes[layout.HEAP_USED] = place + 1
-    while place > 0 and is_before(machine, place, (place - 1) // 2):
-        swap(machine, place, (place - 1) // 2)
-        place = (place - 1) // 2
-    return layout.DONE
+    index = int(machine.registers[grammar.HEAP_USED])
+    if index == len(machine.heap):
+        return grammar.MORE_HEAP
+    machine.heap[index, 0] = total
+    machine.heap[index, 1] = read
+    machine.heap[index, 2] = current
+    machine.registers[grammar.HEAP_USED] = index + 1
+    while index > 0 and heap_precedes(machine, index, (index - 1) // 2):
+        heap_swap(machine, index, (index - 1) // 2)
+        index = (index - 1) // 2
+    return grammar.DONE
 
 
 @compiled_loop
-def take(machine: GrammarMachine) -> None:
-    """Move the first entry of the heap to the place after its end."""
-    last = int(machine.sizes[layout.HEAP_USED]) - 1
-    machine.sizes[layout.HEAP_USED] = last
-    swap(machine, 0, last)
-    place = 0
-    while 2 * place + 1 < last:
-        child = 2 * place + 1
-        if child + 1 < last and is_before(machine, child + 1, child):
+def heap_pop(machine: GrammarMachine) -> None:
+    """Move the first entry of the heap to the row after its end."""
+    last = int(machine.registers[grammar.HEAP_USED]) - 1
+    machine.registers[grammar.HEAP_USED] = last
+    heap_swap(machine, 0, last)
+    index = 0
+    while 2 * index + 1 < last:
+        child = 2 * index + 1
+        if child + 1 < last and heap_precedes(machine, child + 1, child):
             child += 1
-        if not is_before(machine, child, place):
+        if not heap_precedes(machine, child, index):
             break
-        swap(machine, place, child)
-        place = child
+        heap_swap(machine, index, child)
+        index = child
 
 
 @compiled_loop
-def remember(machine: GrammarMachine, end: int, total: int, column: int) -> int:
+def store_distances(machine: GrammarMachine, end: int, total: int, column: int) -> int:
     """Store the distances of all configurations on the path to an end, or their upper bounds; return that of the first.
 
     The path, on which `total` bytes are read, was found by a search or by following tokens.
     """
-    current, left = end, 0
+    current, distance = end, 0
     while current >= 0:
-        left = total - int(machine.configurations[current, READ])
-        machine.configurations[current, column] = left
-        current = int(machine.configurations[current, BEFORE])
-    return left
+        distance = total - int(machine.configurations[current, BYTES_READ])
+        machine.configurations[current, column] = distance
+        current = int(machine.configurations[current, PREDECESSOR])
+    return distance
 
 
 @compiled_loop
-def spread(machine: GrammarMachine, current: int, now: int) -> int:  # noqa: C901  one loop, and what each step may lack
+def push_successors(machine: GrammarMachine, current: int, this_round: int) -> int:  # noqa: C901  one loop, and what each step may need
     """Put all successors of a configuration on the heap; return DONE or a code."""
-    read = int(machine.configurations[current, READ]) + 1
+    read = int(machine.configurations[current, BYTES_READ]) + 1
     last = -1
     for byte in range(255):
         arrival = arrival_of(machine, current, byte)
         if arrival < 0:
             return arrival
-        if arrival == last or machine.absent[byte]:
+        if arrival == last or machine.is_absent[byte]:
             continue
         last = arrival
         for way in range(1 + int(machine.arrivals[arrival, 2])):
-            after = landed(machine, current, arrival, way)
-            if after == DEAD:
+            successor = arrival_configuration(machine, current, arrival, way)
+            if successor == DEAD:
                 continue
-            if after < 0:
-                return after
-            if machine.configurations[after, MET] == now and machine.configurations[after, READ] <= read:
+            if successor < 0:
+                return successor
+            if (
+                machine.configurations[successor, SEARCH_ROUND] == this_round
+                and machine.configurations[successor, BYTES_READ] <= read
+            ):
                 continue
-            distance = int(machine.configurations[after, DISTANCE])
+            distance = int(machine.configurations[successor, DISTANCE])
             if distance == UNKNOWN:
-                distance = least(machine, after)
+                distance = lower_bound(machine, successor)
             if distance < 0:
                 return distance
             if distance >= FAR:
                 continue
-            machine.configurations[after, MET] = now
-            machine.configurations[after, READ] = read
-            machine.configurations[after, BEFORE] = current
-            full = put(machine, read + distance, read, after)
-            if full < 0:
-                return full
-    return layout.DONE
+            machine.configurations[successor, SEARCH_ROUND] = this_round
+            machine.configurations[successor, BYTES_READ] = read
+            machine.configurations[successor, PREDECESSOR] = current
+            code = heap_push(machine, read + distance, read, successor)
+            if code < 0:
+                return code
+    return grammar.DONE
 
 
 @compiled_loop
-def most(machine: GrammarMachine, start: int) -> int:
+def upper_bound(machine: GrammarMachine, start: int) -> int:
     """Return an upper bound of the bytes that complete a configuration, FAR if it has no completion, or a code.
 
     It follows the token end after which the parser needs the fewest bytes, token by token, and searches only if these
-    lead nowhere.
+    do not come to an end.
     """
     current = start
-    machine.configurations[start, BEFORE] = -1
-    machine.configurations[start, READ] = 0
-    for _ in range(MAX_FOLLOWED):
-        left = known_most(machine, current)
-        if left < 0 and left != UNKNOWN:
-            return left
-        if left >= FAR and current == start:
-            machine.configurations[start, MOST] = FAR
+    machine.configurations[start, PREDECESSOR] = -1
+    machine.configurations[start, BYTES_READ] = 0
+    for _ in range(MAX_TOKENS_FOLLOWED):
+        bound = known_upper_bound(machine, current)
+        if bound < 0 and bound != UNKNOWN:
+            return bound
+        if bound >= FAR and current == start:
+            machine.configurations[start, UPPER_BOUND] = FAR
             return FAR
-        if left >= FAR:
+        if bound >= FAR:
             break
-        if left >= 0:
-            return remember(machine, current, left + int(machine.configurations[current, READ]), MOST)
-        way = best_token_end(machine, current)
-        place, end = int(machine.configurations[current, layout.PLACE]), machine.token_ends[max(way, 0)]
-        after = way if way < 0 else after_token(machine, place, int(end[0]), int(end[1]))
-        if after == DEAD:
+        read = int(machine.configurations[current, BYTES_READ])
+        if bound >= 0:
+            return store_distances(machine, current, bound + read, UPPER_BOUND)
+        token_end = best_token_end(machine, current)
+        parser_state = int(machine.configurations[current, grammar.PARSER_STATE])
+        row = machine.token_ends[max(token_end, 0)]
+        successor = token_end if token_end < 0 else after_token(machine, parser_state, int(row[0]), int(row[1]))
+        if successor == DEAD:
             break
-        if after < 0:
-            return after
-        machine.configurations[after, BEFORE] = current
-        machine.configurations[after, READ] = machine.configurations[current, READ] + machine.token_ends[way, 2]
-        current = after
-    found = search(machine, start)
-    if found >= 0:
-        machine.configurations[start, MOST] = found
-    return found
+        if successor < 0:
+            return successor
+        machine.configurations[successor, PREDECESSOR] = current
+        machine.configurations[successor, BYTES_READ] = read + row[2]
+        current = successor
+    distance = search(machine, start)
+    if distance >= 0:
+        machine.configurations[start, UPPER_BOUND] = distance
+    return distance
 
 
 @compiled_loop
-def known_most(machine: GrammarMachine, current: int) -> int:
+def known_upper_bound(machine: GrammarMachine, current: int) -> int:
     """Return the known upper bound of the bytes that complete a configuration, UNKNOWN if there is none, or a code."""
-    if machine.configurations[current, MOST] != UNKNOWN:
-        return int(machine.configurations[current, MOST])
+    if machine.configurations[current, UPPER_BOUND] != UNKNOWN:
+        return int(machine.configurations[current, UPPER_BOUND])
     if machine.configurations[current, DISTANCE] != UNKNOWN:
         return int(machine.configurations[current, DISTANCE])
-    ending = is_end(machine, current)
-    if ending < 0:
-        return ending
-    lexer = machine.configurations[current, layout.LEXER]
-    is_dead = lexer < len(machine.token_ends_of) and machine.token_ends_of[lexer, 1] == NO_TOKEN
-    return 0 if ending else FAR if is_dead else UNKNOWN
+    is_end = may_end(machine, current)
+    if is_end < 0:
+        return is_end
+    lexer_state = machine.configurations[current, grammar.LEXER_STATE]
+    is_dead = lexer_state < len(machine.token_ends_of) and machine.token_ends_of[lexer_state, 1] == NO_TOKEN
+    return 0 if is_end else FAR if is_dead else UNKNOWN
 
 
 @compiled_loop
 def best_token_end(machine: GrammarMachine, current: int) -> int:
-    """Return the token end that needs the fewest bytes in all; DEAD if none can be taken, or a code."""
-    lexer, place = (
-        int(machine.configurations[current, layout.LEXER]),
-        int(machine.configurations[current, layout.PLACE]),
-    )
-    if lexer >= len(machine.token_ends_of) or machine.token_ends_of[lexer, 0] == UNKNOWN:
-        machine.sizes[layout.ASKED] = lexer
-        return layout.NEEDS_TOKEN_ENDS
-    enough = least_of(machine, place)
-    if enough < 0:
-        return enough
-    found, nearest = DEAD, FAR
-    first, count = int(machine.token_ends_of[lexer, 0]), int(machine.token_ends_of[lexer, 1])
+    """Return the token end with the least bound of the bytes to the end; DEAD if none may follow, or a code.
+
+    The search stops at the first one that is at most `SLACK` bytes worse than the lower bound.
+    """
+    lexer_state = int(machine.configurations[current, grammar.LEXER_STATE])
+    parser_state = int(machine.configurations[current, grammar.PARSER_STATE])
+    if lexer_state >= len(machine.token_ends_of) or machine.token_ends_of[lexer_state, 0] == UNKNOWN:
+        machine.registers[grammar.REQUESTED] = lexer_state
+        return grammar.NEEDS_TOKEN_ENDS
+    bound = parser_lower_bound(machine, parser_state)
+    if bound < 0:
+        return bound
+    best, best_total = DEAD, FAR
+    first, count = int(machine.token_ends_of[lexer_state, 0]), int(machine.token_ends_of[lexer_state, 1])
     for turn in range(-1, count):  # the last one taken is tried first
-        way = first + (int(machine.token_ends_of[lexer, 2]) if turn < 0 else turn)
-        width = int(machine.token_ends[way, 2])
-        if count <= 0 or width >= nearest:
+        token_end = first + (int(machine.token_ends_of[lexer_state, 2]) if turn < 0 else turn)
+        width = int(machine.token_ends[token_end, 2])
+        if count <= 0 or width >= best_total:
             continue
-        after = advance(machine, place, int(machine.token_ends[way, 0]))
-        if after == DEAD:
+        successor = advance(machine, parser_state, int(machine.token_ends[token_end, 0]))
+        if successor == DEAD:
             continue
-        needed = after if after < 0 else least_of(machine, after)
-        if needed < 0:
-            return needed
-        if width + needed < nearest:
-            found, nearest = way, width + needed
-        if found == way and needed < enough and nearest <= enough + SLACK:  # nearer than before, and near enough
+        bound_after = successor if successor < 0 else parser_lower_bound(machine, successor)
+        if bound_after < 0:
+            return bound_after
+        if width + bound_after < best_total:
+            best, best_total = token_end, width + bound_after
+        is_near_enough = best_total <= bound + SLACK
+        if best == token_end and bound_after < bound and is_near_enough:
             break
-    if found != DEAD:
-        machine.token_ends_of[lexer, 2] = found - first
-    return found
+    if best != DEAD:
+        machine.token_ends_of[lexer_state, 2] = best - first
+    return best
 
 
 @compiled_loop
@@ -302,58 +313,60 @@ def distance_of(machine: GrammarMachine, start: int) -> int:
     """Return the bytes of the shortest text that completes a configuration, FAR if there is none, or a code."""
     if machine.configurations[start, DISTANCE] != UNKNOWN:
         return int(machine.configurations[start, DISTANCE])
-    nearest = least(machine, start)
-    if nearest < 0 or machine.configurations[start, DISTANCE] != UNKNOWN:
-        return nearest
-    enough = most(machine, start)
-    if enough < 0 or machine.configurations[start, DISTANCE] != UNKNOWN:
-        return enough
-    if enough > nearest:
+    lower = lower_bound(machine, start)
+    if lower < 0 or machine.configurations[start, DISTANCE] != UNKNOWN:
+        return lower
+    upper = upper_bound(machine, start)
+    if upper < 0 or machine.configurations[start, DISTANCE] != UNKNOWN:
+        return upper
+    if upper > lower:
         return search(machine, start)
-    machine.configurations[start, DISTANCE] = enough
-    return enough
+    machine.configurations[start, DISTANCE] = upper
+    return upper
 
 
 @compiled_loop
-def search(machine: GrammarMachine, start: int) -> int:  # noqa: C901  one loop, and what each step may lack
+def search(machine: GrammarMachine, start: int) -> int:  # noqa: C901  one loop, and what each step may need
     """Search for the shortest text that completes a configuration: its bytes, FAR if there is none, or a code.
 
     This is the search of `PlainGrammarAutomaton._distance`. After a code it begins anew. It ends when no path is left
     that is shorter than the known upper bound.
     """
-    nearest = least(machine, start)
-    if nearest < 0 or machine.configurations[start, DISTANCE] != UNKNOWN:
-        return nearest
-    enough = int(machine.configurations[start, MOST])
-    machine.sizes[layout.ROUND] += 1
-    now = int(machine.sizes[layout.ROUND])
-    machine.sizes[layout.HEAP_USED] = 0
-    machine.configurations[start, MET] = now
-    machine.configurations[start, READ] = 0
-    machine.configurations[start, BEFORE] = -1
-    full = put(machine, nearest, 0, start)
-    if full < 0:
-        return full
+    lower = lower_bound(machine, start)
+    if lower < 0 or machine.configurations[start, DISTANCE] != UNKNOWN:
+        return lower
+    upper = int(machine.configurations[start, UPPER_BOUND])
+    machine.registers[grammar.ROUND] += 1
+    this_round = int(machine.registers[grammar.ROUND])
+    machine.registers[grammar.HEAP_USED] = 0
+    machine.configurations[start, SEARCH_ROUND] = this_round
+    machine.configurations[start, BYTES_READ] = 0
+    machine.configurations[start, PREDECESSOR] = -1
+    code = heap_push(machine, lower, 0, start)
+    if code < 0:
+        return code
     searched = 0
-    while machine.sizes[layout.HEAP_USED] > 0:
-        take(machine)
-        first = int(machine.sizes[layout.HEAP_USED])
+    while machine.registers[grammar.HEAP_USED] > 0:
+        heap_pop(machine)
+        first = int(machine.registers[grammar.HEAP_USED])
         entry = machine.heap[first]
         total, read, current = int(entry[0]), int(entry[1]), int(entry[2])
-        if read > machine.configurations[current, READ]:
+        if read > machine.configurations[current, BYTES_READ]:
             continue
         if machine.configurations[current, DISTANCE] != UNKNOWN:
-            return remember(machine, current, total, DISTANCE)
-        if enough != UNKNOWN and total >= enough:
-            machine.configurations[start, DISTANCE] = enough
-            return enough
+            return store_distances(machine, current, total, DISTANCE)
+        if upper != UNKNOWN and total >= upper:
+            machine.configurations[start, DISTANCE] = upper
+            return upper
         searched += 1
-        if searched > machine.facts[layout.MAX_SEARCHED]:
-            return layout.TOO_FAR
-        full = spread(machine, current, now)
-        if full < 0:
-            return full
-    for known in range(machine.sizes[layout.CONFIGURATIONS_USED]):  # all configurations met are without end
-        if machine.configurations[known, MET] == now:
-            machine.configurations[known, DISTANCE] = FAR
+        if searched > machine.constants[grammar.MAX_SEARCHED]:
+            return grammar.TOO_FAR
+        code = push_successors(machine, current, this_round)
+        if code < 0:
+            return code
+    for configuration in range(
+        machine.registers[grammar.CONFIGURATIONS_USED]
+    ):  # all configurations met are without end
+        if machine.configurations[configuration, SEARCH_ROUND] == this_round:
+            machine.configurations[configuration, DISTANCE] = FAR
     return FAR

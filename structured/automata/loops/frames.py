@@ -1,4 +1,8 @@
-"""The frames of the regular automaton, interned, so that equal stacks are one number; and progress within words."""
+"""The frames of the regular automaton, and the bytes that each adds to the shortest completion.
+
+A frame is a node of the program, the progress in it, and the frame under it, its tail. So a frame is a whole stack:
+what is left to read of a text. Frames are interned, so that equal stacks are one number.
+"""
 
 from structured.automata import opcodes as op
 from structured.automata.loops.jit import Ints, Rows, compiled_entry, compiled_loop
@@ -8,69 +12,73 @@ from structured.automata.opcodes import FAR
 
 
 @compiled_loop
-def word_length(machine: Machine, words: int, word: int) -> int:
-    """Return the bytes of a word."""
-    return int(machine.operands[words + word + 1]) - int(machine.operands[words + word])
+def word_length(machine: Machine, start: int, word: int) -> int:
+    """Return the bytes of a word; `start` is that of the words in `operands`."""
+    return int(machine.operands[start + word + 1]) - int(machine.operands[start + word])
 
 
 @compiled_loop
-def shortest_word(machine: Machine, words: int, count: int, word: int, read: int) -> int:
-    """Return the bytes left of the shortest word that has the first `read` bytes of `word`."""
-    shortest = word_length(machine, words, word)
+def shortest_word_suffix(machine: Machine, start: int, count: int, word: int, read: int) -> int:
+    """Return the bytes left of the shortest word, from `word` on, that has the first `read` bytes of `word`."""
+    shortest = word_length(machine, start, word)
     for other in range(word + 1, count):
-        if machine.operands[words + count + 1 + other] < read:
+        if machine.operands[start + count + 1 + other] < read:
             break
-        shortest = min(shortest, word_length(machine, words, other))
+        shortest = min(shortest, word_length(machine, start, other))
     return shortest - read
 
 
 @compiled_loop
-def next_word(machine: Machine, words: int, total: int, word: int, read: int) -> int:
-    """Return the next word with the same `read` first bytes and another next byte; `total` if there is none."""
-    shared = words + total + 1
-    after = word + 1
-    while after < total and machine.operands[shared + after] > read:
-        after += 1
-    return total if after < total and machine.operands[shared + after] < read else after
+def next_word(machine: Machine, start: int, word_count: int, word: int, read: int) -> int:
+    """Return the next word with the same `read` first bytes and another next byte; `word_count` if there is none."""
+    shared = start + word_count + 1
+    candidate = word + 1
+    while candidate < word_count and machine.operands[shared + candidate] > read:
+        candidate += 1
+    return word_count if candidate < word_count and machine.operands[shared + candidate] < read else candidate
 
 
 @compiled_loop
-def is_word(machine: Machine, node: int, word: int, read: int) -> bool:
-    """Tell whether the bytes read are a whole word."""
+def is_whole_word(machine: Machine, node: int, word: int, read: int) -> bool:
+    """Tell whether the first `read` bytes of a word are all of it."""
     return word_length(machine, int(machine.nodes[node, op.A]), word) == read
 
 
 @compiled_loop
-def character_place(machine: Machine, node: int, word: int, read: int) -> int:
-    """Return the node of the rest of a character after `read` bytes of a word; between characters, of a whole one."""
-    whole = int(machine.operands[machine.nodes[node, op.C]])
-    place = whole
+def character_node(machine: Machine, node: int, word: int, read: int) -> int:
+    """Return the node that reads on after `read` bytes of a word: the other bytes of a character that has begun.
+
+    Between characters, it is the node of a whole character.
+    """
+    whole_character = int(machine.operands[machine.nodes[node, op.C]])
+    current = whole_character
     start = int(machine.operands[machine.nodes[node, op.A] + word])
     for position in range(start, start + read):
-        first, count = int(machine.nodes[place, op.A]), int(machine.nodes[place, op.B])
+        first, count = int(machine.nodes[current, op.A]), int(machine.nodes[current, op.B])
         for arc in range(first, first + 3 * count, 3):
             if machine.operands[arc] <= machine.text[position] <= machine.operands[arc + 1]:
-                place = int(machine.operands[arc + 2])
+                current = int(machine.operands[arc + 2])
                 break
-        if place < 0:
-            place = whole
-    return place
+        if current < 0:
+            current = whole_character
+    return current
 
 
 @compiled_loop
 def unlike_length(machine: Machine, node: int, word: int, read: int) -> int:
-    """Return the bytes that complete the character begun, or 1 for one more character after a whole word.
+    """Return the bytes of the shortest text that makes the first `read` bytes of a word a string unlike all words.
 
-    These suffice, because `assemble` ensures that words never use all characters at a place.
+    That is the end of a character that has begun, or one more character after a whole word. One character suffices,
+    because `assemble` ensures that no beginning of a word goes on with every character.
     """
-    place = character_place(machine, node, word, read)
-    if place != machine.operands[machine.nodes[node, op.C]]:
-        return int(machine.nodes[place, op.SHORTEST])
-    return 1 if is_word(machine, node, word, read) else 0
+    character = character_node(machine, node, word, read)
+    if character != machine.operands[machine.nodes[node, op.C]]:
+        return int(machine.nodes[character, op.SHORTEST])
+    return 1 if is_whole_word(machine, node, word, read) else 0
 
 
 @compiled_loop
-def mixed(code: int, value: int) -> int:
+def mix(code: int, value: int) -> int:
     """Return a hash code with one more value mixed in."""
     code = ((code ^ value) * 0x9E3779B1) & 0x7FFFFFFF
     return code ^ (code >> 15)
@@ -80,7 +88,7 @@ def mixed(code: int, value: int) -> int:
 def row_slot(rows: Rows, slots: Ints, first: int, second: int, third: int, fourth: int) -> int:
     """Return the slot of the row that begins with four numbers in a hash table, or the free slot for it."""
     mask = len(slots) - 1
-    slot = mixed(mixed(mixed(mixed(0, int(first)), int(second)), int(third)), int(fourth)) & mask
+    slot = mix(mix(mix(mix(0, int(first)), int(second)), int(third)), int(fourth)) & mask
     while slots[slot] >= 0:
         row = slots[slot]
         if rows[row, 0] == first and rows[row, 1] == second and rows[row, 2] == third and rows[row, 3] == fourth:
@@ -90,22 +98,22 @@ def row_slot(rows: Rows, slots: Ints, first: int, second: int, third: int, fourt
 
 
 @compiled_loop
-def interned(
-    rows: Rows, slots: Ints, sizes: Ints, used: int, lack: int, first: int, second: int, third: int, fourth: int
+def intern_row(
+    rows: Rows, slots: Ints, registers: Ints, used: int, code: int, first: int, second: int, third: int, fourth: int
 ) -> int:
-    """Return the row that begins with four numbers, which is added if it is new; the code `lack` if it has no room.
+    """Return the row that begins with four numbers, which is added if it is new; `code` if there is no room for it.
 
-    `sizes[used]` are the rows in use.
+    `registers[used]` is the number of rows in use.
     """
     slot = row_slot(rows, slots, first, second, third, fourth)
     if slots[slot] >= 0:
         return int(slots[slot])
-    new = int(sizes[used])
+    new = int(registers[used])
     if new == len(rows):
-        return lack
+        return code
     rows[new, 0], rows[new, 1], rows[new, 2], rows[new, 3] = first, second, third, fourth
     slots[slot] = new
-    sizes[used] = new + 1
+    registers[used] = new + 1
     return new
 
 
@@ -117,14 +125,14 @@ def rehash_rows(rows: Rows, slots: Ints, used: int) -> None:
 
 
 @compiled_loop
-def contents(machine: Machine, current: int) -> tuple[int, int, int, int]:
+def frame_fields(machine: Machine, current: int) -> tuple[int, int, int, int]:
     """Return `NODE`, `FIRST`, `SECOND` and `TAIL` of a frame."""
     node, first = int(machine.frames[current, op.NODE]), int(machine.frames[current, op.FIRST])
     return node, first, int(machine.frames[current, op.SECOND]), int(machine.frames[current, op.TAIL])
 
 
 @compiled_loop
-def numbers(machine: Machine, node: int) -> tuple[int, int, int]:
+def node_arguments(machine: Machine, node: int) -> tuple[int, int, int]:
     """Return `A`, `B` and `C` of a node."""
     return int(machine.nodes[node, op.A]), int(machine.nodes[node, op.B]), int(machine.nodes[node, op.C])
 
@@ -138,19 +146,19 @@ def operation_of(machine: Machine, current: int) -> int:
 @compiled_loop
 def leaves_of(machine: Machine, current: int) -> Ints:
     """Return the leaves of a frame, which are known."""
-    start = machine.frames[current, op.LEAVES]
-    return machine.leaves[start : start + machine.frames[current, op.COUNT]]
+    start = machine.frames[current, op.FIRST_LEAF]
+    return machine.leaves[start : start + machine.frames[current, op.LEAF_COUNT]]
 
 
 @compiled_loop
-def known_frame(machine: Machine, node: int, first: int, second: int, tail: int) -> int:
-    """Return the frame with these contents, -1 if it has not been made."""
+def find_frame(machine: Machine, node: int, first: int, second: int, tail: int) -> int:
+    """Return the frame with these fields, -1 if it has not been made."""
     return int(machine.frame_slots[row_slot(machine.frames, machine.frame_slots, node, first, second, tail)])
 
 
 @compiled_loop
 def members_length(machine: Machine, node: int, position: int, written: int) -> int:
-    """Return the bytes of the shortest rest from a member on, given whether a member was written before."""
+    """Return the bytes of the shortest members from a position on, given whether a member was written before."""
     if position < machine.nodes[node, op.B]:
         return int(machine.operands[machine.nodes[node, op.A] + 4 * position + 2 + written])
     return 0 if written else int(machine.operands[machine.nodes[node, op.C] + 2])
@@ -158,21 +166,21 @@ def members_length(machine: Machine, node: int, position: int, written: int) -> 
 
 @compiled_loop
 def permutation_length(machine: Machine, node: int, first: int, second: int) -> int:
-    """Return the bytes that a frame of members in any order adds to the shortest completion of the frame below it.
+    """Return the bytes that a frame of members in any order adds to the distance of the frame under it.
 
-    A written member subtracts its own bytes from those still needed.
+    The frame before an object adds the bytes of all required members; that of a written member subtracts its own.
     """
     more = int(machine.nodes[node, op.C])
-    if first == op.CHOOSING:
+    if first == op.NEXT_MEMBER:
         return second
-    if first == op.BEGUN:
+    if first == op.OBJECT_START:
         return int(machine.operands[more + 2]) if second else int(machine.operands[more + 3])
     return -int(machine.operands[machine.nodes[node, op.A] + 4 * first + 2])
 
 
 @compiled_loop
 def quoted_length(machine: Machine, node: int, first: int, second: int, tail: int) -> int:
-    """Return the bytes that a frame of a quotation adds to the shortest completion of the frame below it."""
+    """Return the bytes that a frame of a quotation adds to the distance of the frame under it."""
     if first < 0:  # the lower of its two frames
         return 0
     depth, state = -1 - int(machine.frames[tail, op.FIRST]), int(machine.frames[tail, op.SECOND])
@@ -182,31 +190,31 @@ def quoted_length(machine: Machine, node: int, first: int, second: int, tail: in
 
 
 @compiled_loop
-def needed_after(machine: Machine, start: int, count: int) -> int:
-    """Return the bytes still needed after `count` items that must differ, whose numbers begin at `start`."""
-    least = int(machine.operands[start + op.LEAST])
-    return int(machine.operands[start + op.ITEM_LENGTHS + least + min(count, least)])
+def bytes_after_items(machine: Machine, start: int, count: int) -> int:
+    """Return the bytes still needed after `count` items that must differ; `start` is that of their numbers."""
+    min_items = int(machine.operands[start + op.MIN_ITEMS])
+    return int(machine.operands[start + op.ITEM_LENGTHS + min_items + min(count, min_items)])
 
 
 @compiled_loop
 def distinct_length(machine: Machine, node: int, count: int) -> int:
-    """Return the bytes that a frame of items that must differ adds to the shortest completion of the frame below it.
+    """Return the bytes that a frame of items that must differ adds to the distance of the frame under it.
 
-    A written item subtracts its own bytes from those still needed.
+    The frame before an array adds the bytes of all required items; that of a written item subtracts its own.
     """
     start = int(machine.nodes[node, op.A])
-    needed = needed_after(machine, start, count)
-    return needed if count == 0 else needed - needed_after(machine, start, count - 1)
+    needed = bytes_after_items(machine, start, count)
+    return needed if count == 0 else needed - bytes_after_items(machine, start, count - 1)
 
 
 @compiled_loop
-def own_length(machine: Machine, node: int, first: int, second: int, tail: int) -> int:  # noqa: C901  as `unfold`
-    """Return the bytes of the shortest rest of a partly read node."""
+def added_length(machine: Machine, node: int, first: int, second: int, tail: int) -> int:  # noqa: C901  as `unfold`
+    """Return the bytes that a frame adds to the distance of the frame under it; negative where it counts down."""
     operation = machine.nodes[node, op.OPERATION]
     if operation == op.TEXT:
         return int(machine.nodes[node, op.SHORTEST]) - first
     if operation == op.WORDS:
-        return shortest_word(machine, machine.nodes[node, op.A], machine.nodes[node, op.B], first, second)
+        return shortest_word_suffix(machine, machine.nodes[node, op.A], machine.nodes[node, op.B], first, second)
     if operation == op.UNLIKE:
         return unlike_length(machine, node, first, second)
     if operation == op.SCAN:
@@ -214,8 +222,8 @@ def own_length(machine: Machine, node: int, first: int, second: int, tail: int) 
     if operation == op.QUOTATION:
         return quoted_length(machine, node, first, second, tail)
     if operation == op.SEQUENCE:
-        rest = int(machine.operands[machine.nodes[node, op.A] + 2 * first + 1])
-        return rest - int(machine.operands[machine.nodes[node, op.A] + 2 * second + 1]) if second else rest
+        length = int(machine.operands[machine.nodes[node, op.A] + 2 * first + 1])
+        return length - int(machine.operands[machine.nodes[node, op.A] + 2 * second + 1]) if second else length
     if operation == op.MEMBERS:
         return members_length(machine, node, first, second)
     if operation == op.PERMUTATION:
@@ -227,23 +235,24 @@ def own_length(machine: Machine, node: int, first: int, second: int, tail: int) 
     if operation == op.REPEAT:
         return min(int(first) * int(machine.nodes[machine.nodes[node, op.A], op.SHORTEST]), FAR)
     if operation == op.UNION:
-        return min(int(machine.frames[first, op.LENGTH]) - int(machine.frames[tail, op.LENGTH]), 0)
+        return min(int(machine.frames[first, op.DISTANCE]) - int(machine.frames[tail, op.DISTANCE]), 0)
     return int(machine.nodes[node, op.SHORTEST])
 
 
 @compiled_loop
-def frame(machine: Machine, node: int, first: int, second: int, tail: int) -> int:
-    """Return the frame with these contents, or a code; a code in place of the tail is passed on."""
+def intern_frame(machine: Machine, node: int, first: int, second: int, tail: int) -> int:
+    """Return the frame with these fields, made if it is new, or a code; a code in place of the tail is passed on."""
     if tail < 0:
         return tail
-    frames, new = machine.frames, int(machine.sizes[op.FRAMES_USED])
-    found = interned(frames, machine.frame_slots, machine.sizes, op.FRAMES_USED, MORE_FRAMES, node, first, second, tail)
-    if found == new:
-        length = own_length(machine, node, first, second, tail)
-        frames[new, op.LENGTH] = min(length + frames[tail, op.LENGTH], FAR)
-        frames[new, op.LEAVES] = -1
-        frames[new, op.COUNT] = frames[new, op.MARK] = 0
-    return found
+    frames, new = machine.frames, int(machine.registers[op.FRAMES_USED])
+    used = op.FRAMES_USED
+    current = intern_row(frames, machine.frame_slots, machine.registers, used, MORE_FRAMES, node, first, second, tail)
+    if current == new:
+        length = added_length(machine, node, first, second, tail)
+        frames[new, op.DISTANCE] = min(length + frames[tail, op.DISTANCE], FAR)
+        frames[new, op.FIRST_LEAF] = -1
+        frames[new, op.LEAF_COUNT] = frames[new, op.LAST_ROUND] = 0
+    return current
 
 
 @compiled_loop
@@ -254,19 +263,19 @@ def push(machine: Machine, node: int, tail: int) -> int:
     """
     while machine.nodes[node, op.OPERATION] == op.SEQUENCE:
         if machine.nodes[node, op.B] > 1:
-            tail = frame(machine, node, 1, 0, tail)
+            tail = intern_frame(machine, node, 1, 0, tail)
         node = int(machine.operands[machine.nodes[node, op.A]])
     if machine.nodes[node, op.OPERATION] == op.REPEAT:
-        return frame(machine, node, machine.nodes[node, op.B], machine.nodes[node, op.C], tail)
+        return intern_frame(machine, node, machine.nodes[node, op.B], machine.nodes[node, op.C], tail)
     if machine.nodes[node, op.OPERATION] == op.TEXT and machine.nodes[node, op.B] == 0:
         return tail
     if machine.nodes[node, op.OPERATION] == op.SCAN:
-        return frame(machine, node, 0, machine.nodes[node, op.C], tail)
+        return intern_frame(machine, node, 0, machine.nodes[node, op.C], tail)
     if machine.nodes[node, op.OPERATION] == op.PERMUTATION:
-        return frame(machine, node, op.BEGUN, 0, tail)
+        return intern_frame(machine, node, op.OBJECT_START, 0, tail)
     if machine.nodes[node, op.OPERATION] == op.DISTINCT:
-        return frame(machine, node, -1, 0, tail)
+        return intern_frame(machine, node, -1, 0, tail)
     if machine.nodes[node, op.OPERATION] == op.QUOTATION:
         count = int(machine.operands[machine.nodes[node, op.A] + op.SUFFIX_COUNT])
-        return frame(machine, node, 0, count, frame(machine, node, -1, 0, tail))
-    return frame(machine, node, 0, 0, tail)
+        return intern_frame(machine, node, 0, count, intern_frame(machine, node, -1, 0, tail))
+    return intern_frame(machine, node, 0, 0, tail)

@@ -1,93 +1,99 @@
-"""The states of a grammar's automaton: sets of configurations, interned, and their rows of the table filled."""
+"""The states of a grammar's automaton: interned sets of configurations, and their rows of the transition table."""
 
 from structured.automata.byte_automaton import DEAD, ROW_COMPLETE, UNKNOWN
-from structured.automata.loops import grammar_machine as layout
-from structured.automata.loops.configurations import MARK, arrival_of, distance_of, fresh, landed
+from structured.automata.loops import grammar_machine as grammar
+from structured.automata.loops.configurations import (
+    LAST_ROUND,
+    arrival_configuration,
+    arrival_of,
+    before_token,
+    distance_of,
+)
 from structured.automata.loops.frames import rehash_rows
 from structured.automata.loops.grammar_machine import GrammarMachine
 from structured.automata.loops.jit import compiled_entry, compiled_loop
-from structured.automata.loops.stacks import column_of, place_of, push
-from structured.automata.loops.states import MEMBER_COUNT, MEMBERS, rehash_states, state_slot
+from structured.automata.loops.stacks import intern_column, intern_parser_state, push_state
+from structured.automata.loops.states import ELEMENT_COUNT, FIRST_ELEMENT, rehash_states, state_slot
 from structured.automata.opcodes import FAR
 
 
 @compiled_loop
-def intern_state(machine: GrammarMachine, count: int, now: int) -> int:
-    """Return the state of the `count` configurations behind the used part of `members`, marked `now`, or a code."""
+def intern_state(machine: GrammarMachine, count: int, this_round: int) -> int:
+    """Return the state of the `count` configurations after the used part of `elements`, all of a round, or a code."""
     if count == 0:
         return DEAD
-    start, configurations = int(machine.sizes[layout.MEMBERS_USED]), machine.configurations
-    slot = state_slot(machine.states, machine.state_slots, machine.members, configurations, start, count, now)
+    start, configurations = int(machine.registers[grammar.ELEMENTS_USED]), machine.configurations
+    slot = state_slot(machine.states, machine.state_slots, machine.elements, configurations, start, count, this_round)
     if machine.state_slots[slot] >= 0:
         return int(machine.state_slots[slot])
-    new = int(machine.sizes[layout.STATES_USED])
-    if new == len(machine.states) or new >= machine.facts[layout.MAX_STATES]:
-        return layout.MORE_STATES
+    new = int(machine.registers[grammar.STATES_USED])
+    if new == len(machine.states) or new >= machine.constants[grammar.MAX_STATES]:
+        return grammar.MORE_STATES
     distance = FAR
     for position in range(start, start + count):
-        distance = min(distance, distance_of(machine, int(machine.members[position])))
-    machine.states[new, MEMBERS] = start
-    machine.states[new, MEMBER_COUNT] = count
+        distance = min(distance, distance_of(machine, int(machine.elements[position])))
+    machine.states[new, FIRST_ELEMENT] = start
+    machine.states[new, ELEMENT_COUNT] = count
     machine.distances[new] = distance
     machine.state_slots[slot] = new
-    machine.sizes[layout.STATES_USED] = new + 1
-    machine.sizes[layout.MEMBERS_USED] = start + count
+    machine.registers[grammar.STATES_USED] = new + 1
+    machine.registers[grammar.ELEMENTS_USED] = start + count
     return new
 
 
 @compiled_loop
-def gather(machine: GrammarMachine, count: int, current: int, now: int) -> int:
-    """Put a configuration behind the used part of `members`, unless it is there or has no end.
+def add_element(machine: GrammarMachine, count: int, current: int, this_round: int) -> int:
+    """Write a configuration after `count` others that follow the used part of `elements`.
 
-    Returns how many are there, or a code.
+    Not if it was met in this round or no text follows. Returns how many are there, or a code.
     """
     distance = distance_of(machine, current)
     if distance < 0:
         return distance
-    if distance >= FAR or machine.configurations[current, MARK] == now:
+    if distance >= FAR or machine.configurations[current, LAST_ROUND] == this_round:
         return count
-    place = int(machine.sizes[layout.MEMBERS_USED]) + count
-    if place == len(machine.members):
-        return layout.MORE_MEMBERS
-    machine.members[place] = current
-    machine.configurations[current, MARK] = now
+    index = int(machine.registers[grammar.ELEMENTS_USED]) + count
+    if index == len(machine.elements):
+        return grammar.MORE_ELEMENTS
+    machine.elements[index] = current
+    machine.configurations[current, LAST_ROUND] = this_round
     return count + 1
 
 
 @compiled_loop
 def follow(machine: GrammarMachine, state: int, byte: int) -> int:
-    """Return the successor of a state, and note it in the table, or a code."""
-    machine.sizes[layout.ROUND] += 1
-    now = int(machine.sizes[layout.ROUND])
+    """Return the successor of a state, and write it to the table, or a code."""
+    machine.registers[grammar.ROUND] += 1
+    this_round = int(machine.registers[grammar.ROUND])
     count = 0
-    if not machine.absent[byte]:
-        first = int(machine.states[state, MEMBERS])
-        for position in range(first, first + int(machine.states[state, MEMBER_COUNT])):
-            current = int(machine.members[position])
+    if not machine.is_absent[byte]:
+        first = int(machine.states[state, FIRST_ELEMENT])
+        for position in range(first, first + int(machine.states[state, ELEMENT_COUNT])):
+            current = int(machine.elements[position])
             arrival = arrival_of(machine, current, byte)
             if arrival < 0:
                 return arrival
             for way in range(1 + int(machine.arrivals[arrival, 2])):
-                after = landed(machine, current, arrival, way)
-                if after == DEAD:
+                successor = arrival_configuration(machine, current, arrival, way)
+                if successor == DEAD:
                     continue
-                count = after if after < 0 else gather(machine, count, after, now)
+                count = successor if successor < 0 else add_element(machine, count, successor, this_round)
                 if count < 0:
                     return count
-    target = intern_state(machine, count, now)
+    target = intern_state(machine, count, this_round)
     if target >= DEAD:
         machine.table[state, byte] = target
     return target
 
 
 @compiled_loop
-def is_alike(machine: GrammarMachine, state: int, byte: int, other: int) -> bool:
-    """Tell whether two bytes lead the lexer to the same from all configurations of a state, so far as is known."""
-    if machine.absent[byte] or machine.absent[other]:
+def have_same_arrivals(machine: GrammarMachine, state: int, byte: int, other: int) -> bool:
+    """Tell whether two bytes have the same arrivals from all configurations of a state; False for forbidden bytes."""
+    if machine.is_absent[byte] or machine.is_absent[other]:
         return False
-    first = int(machine.states[state, MEMBERS])
-    for position in range(first, first + int(machine.states[state, MEMBER_COUNT])):
-        current = int(machine.members[position])
+    first = int(machine.states[state, FIRST_ELEMENT])
+    for position in range(first, first + int(machine.states[state, ELEMENT_COUNT])):
+        current = int(machine.elements[position])
         if arrival_of(machine, current, byte) != arrival_of(machine, current, other):
             return False
     return True
@@ -96,35 +102,35 @@ def is_alike(machine: GrammarMachine, state: int, byte: int, other: int) -> bool
 @compiled_entry
 def begin(machine: GrammarMachine, state: int, rest: int) -> int:
     """Return the state before the first byte, DEAD if there is no text, or a code."""
-    columns = column_of(machine, 0, -1)
-    stack = push(machine, state, -1)
-    place = place_of(machine, stack, 0, columns)
-    if place < 0:
-        return place
-    first = fresh(machine, place, rest)
+    columns = intern_column(machine, 0, -1)
+    stack = push_state(machine, state, -1)
+    parser_state = intern_parser_state(machine, stack, 0, columns)
+    if parser_state < 0:
+        return parser_state
+    first = before_token(machine, parser_state, rest)
     if first < 0:
         return first
-    machine.sizes[layout.ROUND] += 1
-    now = int(machine.sizes[layout.ROUND])
-    count = gather(machine, 0, first, now)
+    machine.registers[grammar.ROUND] += 1
+    this_round = int(machine.registers[grammar.ROUND])
+    count = add_element(machine, 0, first, this_round)
     if count < 0:
         return count
-    return intern_state(machine, count, now)
+    return intern_state(machine, count, this_round)
 
 
 @compiled_entry
-def before(machine: GrammarMachine, state: int, byte: int) -> int:
-    """Return a new state that leads to another by one byte, or a code."""
-    new = int(machine.sizes[layout.STATES_USED])
+def prepend_byte(machine: GrammarMachine, state: int, byte: int) -> int:
+    """Return a new state with another as its only successor, by one byte, or a code."""
+    new = int(machine.registers[grammar.STATES_USED])
     if new == len(machine.states):
-        return layout.MORE_STATES
-    machine.states[new, MEMBERS] = 0
-    machine.states[new, MEMBER_COUNT] = 0
+        return grammar.MORE_STATES
+    machine.states[new, FIRST_ELEMENT] = 0
+    machine.states[new, ELEMENT_COUNT] = 0
     machine.distances[new] = machine.distances[state] + 1
     for other in range(256):
         machine.table[new, other] = DEAD
     machine.table[new, byte] = state
-    machine.sizes[layout.STATES_USED] = new + 1
+    machine.registers[grammar.STATES_USED] = new + 1
     return new
 
 
@@ -142,7 +148,7 @@ def expand(machine: GrammarMachine, state: int) -> int:
     for byte in range(256):
         if machine.table[state, byte] != UNKNOWN:
             continue
-        if byte > 0 and byte < ROW_COMPLETE and is_alike(machine, state, byte, byte - 1):
+        if byte > 0 and byte < ROW_COMPLETE and have_same_arrivals(machine, state, byte, byte - 1):
             machine.table[state, byte] = machine.table[state, byte - 1]
             continue
         target = DEAD
@@ -151,13 +157,16 @@ def expand(machine: GrammarMachine, state: int) -> int:
         if target < DEAD:
             return target
         machine.table[state, byte] = target
-    return layout.DONE
+    return grammar.DONE
 
 
-def rehash(machine: GrammarMachine, lack: int) -> None:
+def rehash(machine: GrammarMachine, code: int) -> None:
     """Fill the empty hash table of what was full, if it has one."""
-    if lack == layout.MORE_STATES:
-        rehash_states(machine.state_slots, machine.states, machine.members, int(machine.sizes[layout.STATES_USED]))
-    elif lack in layout.SLOTS:
-        slots, used = layout.SLOTS[lack]
-        rehash_rows(getattr(machine, layout.GROWING[lack][0]), getattr(machine, slots), int(machine.sizes[used]))
+    if code not in grammar.SLOTS:
+        return
+    slots, used = grammar.SLOTS[code]
+    count = int(machine.registers[used])
+    if code == grammar.MORE_STATES:
+        rehash_states(machine.state_slots, machine.states, machine.elements, count)
+    else:
+        rehash_rows(getattr(machine, grammar.FULL_ARRAYS[code][0]), getattr(machine, slots), count)

@@ -2,7 +2,8 @@
 
 Numba compiles all loops in half a minute, once on a machine. No call waits for it: until the machine code of a loop is
 in Numba's cache, the loop runs as Python, and another process compiles. With NUMBA_DISABLE_JIT=1 nothing is compiled.
-Compiling first was rejected: a small model has answered before the compiler has finished.
+Compiling first was rejected: a small model has answered before the compiler has finished. An *entry* is a loop that
+Python calls.
 
 Loops pass their arrays to each other as named tuples. Reference counts are switched off, since every call would count
 each array of a tuple; so no loop may make an array. From Python the arrays go in one by one, since Numba takes long to
@@ -41,16 +42,16 @@ Words = Annotated[NDArray[np.uint32], Array("uint32")]
 Flags = Annotated[NDArray[np.bool_], Array("boolean")]
 Bytes = Annotated[NDArray[np.uint8], Array("uint8", is_readonly=True)]
 
-SLOWER = 50
+PYTHON_SLOWDOWN = 50
 """About how many times slower a loop is as Python."""
 
 PATIENCE_SECONDS = 0.3
 """How long loops run as Python before Numba is imported, which takes longer than short programs need."""
 
-READ_SECONDS = 0.001
+COARSE_CLOCK_SECONDS = 0.001
 """The most seconds by which `coarse_clock` is late."""
 
-LOOK_SECONDS = 0.5
+CHECK_SECONDS = 0.5
 """The seconds between two checks for machine code that another process makes."""
 
 _LOGGER = logging.getLogger(__name__)
@@ -121,13 +122,13 @@ MODULES = (
     "structured.automata.loops.states",
     "structured.automata.loops.machine",
     "structured.automata.loops.string_parts",
-    "structured.automata.loops.stand_ins",
+    "structured.automata.loops.replacement_states",
     "structured.automata.loops.grammar_states",
     "structured.automata.loops.token_walks",
     "structured.index.mask_loops",
     "structured.decoding.sampling",
 )
-"""Those with loops that Python calls, those first that are needed first."""
+"""The modules with entries, in the order in which these are needed."""
 
 
 def compile_loops() -> None:
@@ -160,19 +161,19 @@ def clock() -> float:
 
 
 def coarse_clock() -> float:
-    """Return what `clock` said at most `READ_SECONDS` ago: to ask it each time takes longer than many a loop."""
+    """Return what `clock` said at most `COARSE_CLOCK_SECONDS` ago, since asking it takes longer than many a loop."""
     now = perf_counter()
-    if now - _lag.read_at >= READ_SECONDS:
-        _lag.read, _lag.read_at = clock(), now
-    return _lag.read
+    if now - _lag.read_at >= COARSE_CLOCK_SECONDS:
+        _lag.last_reading, _lag.read_at = clock(), now
+    return _lag.last_reading
 
 
 class _Lag(local):
     """The seconds by which the clock of a thread is late."""
 
     seconds = 0.0
-    read, read_at = 0.0, -1.0
-    """What the clock said last, for the coarse one, and when that was."""
+    last_reading, read_at = 0.0, -1.0
+    """What `clock` said last, for `coarse_clock`, and when that was."""
     is_in_loop = False
     """Whether a loop runs as Python; the time of the loops that it calls is part of its own."""
 
@@ -187,21 +188,21 @@ class _Entry:
         self.function = function
         self.fallback = fallback
         self.run: Callable[..., Any] = self._run_fallback
-        self._next_look = 0.0
+        self._next_check = 0.0
 
     def compile(self) -> None:
-        """Load the machine code of the loop if it is kept; else compile it, and keep it."""
+        """Load the machine code of the loop from the cache; if it is not there, compile it."""
         with _LOCK:
-            self.run = _kept(self.function) or _made(self.function)
+            self.run = _load_cached(self.function) or _compile_entry(self.function)
 
     def _run_fallback(self, *arguments: Any) -> Any:
         if _lag.is_in_loop:
             return self.fallback(*arguments)
         now = perf_counter()
-        if now >= self._next_look and _lag.seconds >= PATIENCE_SECONDS:
-            self._next_look = now + LOOK_SECONDS
+        if now >= self._next_check and _lag.seconds >= PATIENCE_SECONDS:
+            self._next_check = now + CHECK_SECONDS
             started = thread_time()
-            self._look()
+            self._check()
             _lag.seconds += thread_time() - started
             if self.run != self._run_fallback:
                 return self.run(*arguments)
@@ -211,12 +212,12 @@ class _Entry:
             return self.fallback(*arguments)
         finally:
             _lag.is_in_loop = False
-            _lag.seconds += (thread_time() - started) * (1 - 1 / SLOWER)
+            _lag.seconds += (thread_time() - started) * (1 - 1 / PYTHON_SLOWDOWN)
 
-    def _look(self) -> None:
+    def _check(self) -> None:
         """Load the machine code if it exists; else make sure that another process compiles it.
 
-        Where another thread is at it, this one goes on with Python.
+        If another thread does so already, this one goes on with Python.
         """
         if os.environ.get("NUMBA_DISABLE_JIT", "0") not in {"", "0"}:
             self.run = self.fallback
@@ -224,41 +225,41 @@ class _Entry:
         if not _LOCK.acquire(blocking=False):
             return
         try:
-            is_being_made = _ELSEWHERE.is_at_work()  # asked first: it may be done in between
-            kept = _kept(self.function)
-            if kept is not None:
-                self.run = kept
-            elif not is_being_made and not _ELSEWHERE.start():
+            is_compiling = _COMPILER_PROCESS.is_at_work()  # asked first: it may be done in between
+            machine_code = _load_cached(self.function)
+            if machine_code is not None:
+                self.run = machine_code
+            elif not is_compiling and not _COMPILER_PROCESS.start():
                 self.compile()
         finally:
             _LOCK.release()
 
 
 _ENTRIES: list[_Entry] = []
-_ELSEWHERE = OtherProcess(f"from {__name__} import compile_loops; compile_loops()", _folder)
+_COMPILER_PROCESS = OtherProcess(f"from {__name__} import compile_loops; compile_loops()", _folder)
 if hasattr(os, "register_at_fork"):  # a fork must not have a lock that a thread held which it has not
     os.register_at_fork(before=_LOCK.acquire, after_in_parent=_LOCK.release, after_in_child=_LOCK.release)
 
 
-class _NotKeptError(Exception):
+class _NotCachedError(Exception):
     """There is no machine code of a loop in the cache."""
 
 
-def _kept(function: Callable[..., Any]) -> Callable[..., Any] | None:
-    """Return the machine code of a loop as Python calls it, if some process has kept it."""
+def _load_cached(function: Callable[..., Any]) -> Callable[..., Any] | None:
+    """Return the machine code of a loop as Python calls it, None if it is not in the cache."""
     from numba.core.compiler import CompilerBase
 
     class Compiler(CompilerBase):
         def define_pipelines(self) -> list[Any]:
-            raise _NotKeptError
+            raise _NotCachedError
 
     try:
-        enter = _flat(function)
-        dispatcher = _compiled(enter, enter.__globals__, cache=True, pipeline_class=Compiler)
+        flat_entry = _flat(function)
+        dispatcher = _compiled(flat_entry, flat_entry.__globals__, cache=True, pipeline_class=Compiler)
         for overload in dispatcher.overloads.values():
             overload.library._shared_module = None  # noqa: SLF001  half of the memory, and nothing is linked with it
         return _spreading(function, dispatcher)
-    except _NotKeptError:
+    except _NotCachedError:
         return None
     except Exception as error:  # noqa: BLE001  no folder to cache in, or one with damaged files: of any kind
         _LOGGER.info("no machine code can be loaded: %s: %s", type(error).__name__, error)
@@ -279,11 +280,11 @@ def _dispatcher(function: Callable[..., Any], loop: Callable[..., Any] | None = 
     except RuntimeError:  # no folder to cache in can be written
         return _compiled(function, scope)
     except Exception:  # noqa: BLE001  what damaged files raise is of any kind
-        _remove_kept(function)
+        _remove_cached(function)
         return _compiled(function, scope, cache=True)
 
 
-def _remove_kept(function: Callable[..., Any]) -> None:
+def _remove_cached(function: Callable[..., Any]) -> None:
     """Remove the machine code of a loop from the cache."""
     import numba
 
@@ -298,11 +299,12 @@ def _resolved(function: Callable[..., Any]) -> dict[str, Any]:
     return function.__globals__ | {name: _dispatcher(loop) for name, loop in _called(function)}
 
 
-def _made(function: Callable[..., Any]) -> Callable[..., Any]:
+def _compile_entry(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile a loop with those that it calls, and return it as Python calls it."""
     _log_compiling()
-    enter = _flat(function)
-    return _spreading(function, _dispatcher(function) if enter is function else _dispatcher(enter, function))
+    flat_entry = _flat(function)
+    dispatcher = _dispatcher(function) if flat_entry is function else _dispatcher(flat_entry, function)
+    return _spreading(function, dispatcher)
 
 
 def _inlined(function: Callable[..., Any]) -> Any:
@@ -338,7 +340,7 @@ def _with_globals(function: Callable[..., Any], scope: dict[str, Any]) -> Functi
 
 
 def _flat(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function that takes the arrays of named tuples one by one; the same if it takes no tuples.
+    """Return a function that takes the arrays of named tuples one by one; the same function if it takes no tuples.
 
     `def walk(machine, state)` becomes `def walk(machine_nodes, ..., machine_arcs, state):
     return loop(Machine(machine_nodes, ..., machine_arcs), state)`.
@@ -357,23 +359,23 @@ def _flat(function: Callable[..., Any]) -> Callable[..., Any]:
         scope |= {hint.__name__: hint} if fields else {}
     source = f"def {function.__name__}({', '.join(flat)}):\n    return loop({', '.join(rebuilt)})\n"
     exec(compile(source, function.__code__.co_filename, "exec"), scope)  # noqa: S102  made of names above
-    enter: Callable[..., Any] = scope[function.__name__]
-    enter.__annotations__ = flat | {"return": returned}
-    return enter
+    flat_entry: Callable[..., Any] = scope[function.__name__]
+    flat_entry.__annotations__ = flat | {"return": returned}
+    return flat_entry
 
 
-def _spreading(function: Callable[..., Any], enter: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function that takes what another one takes, and hands the arrays of named tuples on one by one.
+def _spreading(function: Callable[..., Any], flat_entry: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function with the parameters of a loop that calls its `_flat` twin, with the arrays one by one.
 
-    For `walk(machine, state)`, that is `lambda machine, state: enter(*machine, state)`.
+    For `walk(machine, state)`, that is `lambda machine, state: flat_entry(*machine, state)`.
     """
     hints = get_type_hints(function, include_extras=True)
     del hints["return"]
     if not any(map(_fields, hints.values())):
-        return enter
+        return flat_entry
     spread = (f"*{name}" if _fields(hint) else name for name, hint in hints.items())
-    source = f"lambda {', '.join(hints)}: enter({', '.join(spread)})"
-    call: Callable[..., Any] = eval(source, {"enter": enter})  # noqa: S307  made of names above
+    source = f"lambda {', '.join(hints)}: flat_entry({', '.join(spread)})"
+    call: Callable[..., Any] = eval(source, {"flat_entry": flat_entry})  # noqa: S307  made of names above
     return call
 
 
@@ -384,7 +386,7 @@ def _log_compiling() -> None:
 
 @functools.cache
 def _digest(function: Callable[..., Any]) -> str:
-    """Return a digest of all that is compiled into a loop, which becomes part of the name that it is kept by.
+    """Return a digest of all that is compiled into a loop, which becomes part of its name in the cache.
 
     Numba compiles a loop anew when its own file has changed, but not when a constant or a loop of another file has,
     although they are compiled into it.
@@ -417,14 +419,14 @@ def _machine_type(hint: Any) -> Any:
     import numba
 
     if get_origin(hint) is tuple:
-        plain_tuple: Any = numba.types.Tuple
-        return plain_tuple([_machine_type(kind) for kind in get_args(hint)])
+        tuple_type: Any = numba.types.Tuple
+        return tuple_type([_machine_type(kind) for kind in get_args(hint)])
     fields = _fields(hint)
     if fields:
         kinds = [_machine_type(kind) for kind in fields.values()]
-        named_tuple: Any = numba.types.NamedTuple
-        of_one_kind: Any = numba.types.NamedUniTuple  # which Numba tells apart
-        return of_one_kind(kinds[0], len(kinds), hint) if len(set(kinds)) == 1 else named_tuple(kinds, hint)
+        mixed_type: Any = numba.types.NamedTuple
+        uniform_type: Any = numba.types.NamedUniTuple  # which Numba tells apart
+        return uniform_type(kinds[0], len(kinds), hint) if len(set(kinds)) == 1 else mixed_type(kinds, hint)
     kind = _SCALARS.get(hint) or hint.__metadata__[0]
     if isinstance(kind, str):
         return getattr(numba, kind)

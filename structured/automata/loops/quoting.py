@@ -1,12 +1,18 @@
-"""Quotations: the suffix array of a text, and the progress of a quotation as an interval of it and a depth.
+"""Quotations: the suffix array of a document, and the progress of a quotation as an interval of it and a depth.
 
-The array has the suffixes of the text in the order of their bytes. It is built by prefix doubling (Manber & Myers,
+The array has the places of the document where quotations may begin, in the order of the bytes from there on: the
+suffixes. A *rank* is an index of it. After some bytes of a quotation, the suffixes that begin with them are an interval
+of ranks, and the *depth* is the number of these bytes. In `banana`, after `an`: ranks 1 and 2 of `a`, `ana`, `anana`,
+…; depth 2.
+
+The array is built by prefix doubling (Manber & Myers,
 "Suffix arrays: a new method for on-line string searches", 1993), in which only what is still equal is sorted again
 (Larsson & Sadakane, "Faster suffix sorting", 2007); tripling, where three ranks fit in an integer. Each round is a few
 calls of NumPy. A suffix automaton has twice as many states, and can only be built byte by byte.
 
-On the stack these are two frames of one node. The upper has the interval, its first rank in `FIRST` and the end in
-`SECOND`; the lower has the depth, as `-1 - depth`, and the state of the rule. Below lies what follows the quotation.
+On the stack these are two frames of one node, on the frame after the quotation. The upper has the interval, its first
+rank in `FIRST` and its end in `SECOND`; the lower has `-1 - depth`, and the state of the rule, an automaton that
+quotations have to match.
 """
 
 from typing import Any
@@ -20,8 +26,8 @@ from structured.automata.loops.jit import Bytes, Flags, Ints, Rows, compiled_loo
 from structured.automata.loops.machine import Machine
 from structured.automata.opcodes import BARRIER, FAR, UNLIMITED
 
-_FIRST = 8
-"""Bytes that the first round compares: as many as an integer holds."""
+_INTEGER_BYTES = 8
+"""The bytes of each suffix that the first round compares: as many as an integer holds."""
 
 
 def suffix_array(text: NDArray[np.uint8]) -> NDArray[np.int32]:
@@ -30,75 +36,83 @@ def suffix_array(text: NDArray[np.uint8]) -> NDArray[np.int32]:
     `banana` → `[5, 3, 1, 0, 4, 2]`
     """
     size = len(text)
-    padded = np.concatenate([text, np.zeros(_FIRST, dtype=np.uint8)])
-    first = np.zeros(size, dtype=np.uint64)
-    for offset in range(_FIRST):
-        first = first << np.uint64(8) | padded[offset : offset + size]
-    order = np.argsort(first)
-    rank = np.zeros(size + 1, dtype=np.int32)  # behind the end of the text: 0
-    times = 3 if (size + 1) ** 3 < 1 << 63 else 2
-    slots = _rank(rank, order, np.arange(size), first[order])
-    compared = _FIRST
+    padded = np.concatenate([text, np.zeros(_INTEGER_BYTES, dtype=np.uint8)])
+    first_bytes = np.zeros(size, dtype=np.uint64)
+    for offset in range(_INTEGER_BYTES):
+        first_bytes = first_bytes << np.uint64(8) | padded[offset : offset + size]
+    order = np.argsort(first_bytes)
+    rank = np.zeros(size + 1, dtype=np.int32)  # after the end of the text: 0
+    factor = 3 if (size + 1) ** 3 < 1 << 63 else 2
+    slots = _rank_suffixes(rank, order, np.arange(size), first_bytes[order])
+    compared = _INTEGER_BYTES
     while len(slots):
         places = order[slots]
         keys = rank[places].astype(np.int64)
-        for ahead in range(1, times):
-            keys = keys * (size + 1) + rank[np.minimum(places + ahead * compared, size)]
-        sorting = np.argsort(keys)
-        order[slots] = places[sorting]
-        slots = _rank(rank, order, slots, keys[sorting])
-        compared *= times
+        for part in range(1, factor):
+            keys = keys * (size + 1) + rank[np.minimum(places + part * compared, size)]
+        key_order = np.argsort(keys)
+        order[slots] = places[key_order]
+        slots = _rank_suffixes(rank, order, slots, keys[key_order])
+        compared *= factor
     return order.astype(np.int32)
 
 
-def _rank(
+def _rank_suffixes(
     rank: NDArray[np.int32], order: NDArray[np.intp], slots: NDArray[np.intp], keys: NDArray[np.integer[Any]]
 ) -> NDArray[np.intp]:
-    """Rank the suffixes in some slots, sorted by key: each gets the number, from 1, of the first slot with its key.
+    """Rank the suffixes in some slots of `order`, sorted by key: each gets one more than the first slot with its key.
 
     Returns the slots of suffixes that still have equal keys.
     """
     is_first = np.concatenate([[True], keys[1:] != keys[:-1]]) if len(keys) else np.zeros(0, dtype=np.bool_)
     rank[order[slots]] = slots[np.maximum.accumulate(np.where(is_first, np.arange(len(slots)), 0))] + 1
-    is_alone = is_first & np.concatenate([is_first[1:], [True]])
-    left: NDArray[np.intp] = slots[~is_alone]
-    return left
+    is_unique = is_first & np.concatenate([is_first[1:], [True]])
+    equal_slots: NDArray[np.intp] = slots[~is_unique]
+    return equal_slots
 
 
-def measure_ends_by_rows(text: Bytes, unruled: Ints, kinds: Ints, moves: Rows, accepting: Flags, nearest: Rows) -> None:
+def measure_ends_by_rows(
+    text: Bytes, any_end_distances: Ints, classes: Ints, transitions: Rows, accepting: Flags, end_distances: Rows
+) -> None:
     """Compute `measure_ends` in NumPy, for all states of a place at once."""
-    states, last = len(moves), len(text)
-    after = np.where(moves == DEAD, states, moves).T  # the last column is that of a state from which no end is reached
+    states, last = len(transitions), len(text)
+    successors = np.where(transitions == DEAD, states, transitions).T  # `states`: a state from which no end is reached
     row = np.full(states + 1, FAR, dtype=np.int32)
-    nearest[:, last] = FAR
+    end_distances[:, last] = FAR
     for place in range(last - 1, -1, -1):
         if text[place] == BARRIER:
             row[:states] = FAR
         else:
-            row[:states] = np.minimum(row[:states] if kinds[place] < 0 else row[after[kinds[place]]], FAR - 1) + 1
-        if unruled[place] == 0:
+            row[:states] = (
+                np.minimum(row[:states] if classes[place] < 0 else row[successors[classes[place]]], FAR - 1) + 1
+            )
+        if any_end_distances[place] == 0:
             row[:states][accepting] = 0
-        nearest[:, place] = row[:states]
+        end_distances[:, place] = row[:states]
 
 
 @entry_with_fallback(measure_ends_by_rows)
-def measure_ends(text: Bytes, unruled: Ints, kinds: Ints, moves: Rows, accepting: Flags, nearest: Rows) -> None:
-    """Compute `nearest`: the bytes from each place, in each state of a rule, to the nearest end that the rule allows.
+def measure_ends(
+    text: Bytes, any_end_distances: Ints, classes: Ints, transitions: Rows, accepting: Flags, end_distances: Rows
+) -> None:
+    """Compute `end_distances`, shape (states, places): the bytes from each place to the nearest end that a rule allows.
 
-    `unruled` has the bytes to the nearest end without a rule, shape (places,); `nearest` has shape (states, places).
+    They depend on the state of the rule at the place; `transitions` has shape (states, classes). `any_end_distances`
+    has the bytes to the nearest end without a rule, `classes` the class of the character that ends with a byte, -1
+    within a character; both have shape (places,).
     """
     last = len(text)
-    for state in range(len(moves)):
-        nearest[state, last] = FAR
+    for state in range(len(transitions)):
+        end_distances[state, last] = FAR
     for place in range(last - 1, -1, -1):
-        for state in range(len(moves)):
-            after = state if kinds[place] < 0 else int(moves[state, kinds[place]])
-            if unruled[place] == 0 and accepting[state]:
-                nearest[state, place] = 0
-            elif text[place] == BARRIER or after == DEAD:
-                nearest[state, place] = FAR
+        for state in range(len(transitions)):
+            successor = state if classes[place] < 0 else int(transitions[state, classes[place]])
+            if any_end_distances[place] == 0 and accepting[state]:
+                end_distances[state, place] = 0
+            elif text[place] == BARRIER or successor == DEAD:
+                end_distances[state, place] = FAR
             else:
-                nearest[state, place] = min(int(nearest[after, place + 1]) + 1, FAR)
+                end_distances[state, place] = min(int(end_distances[successor, place + 1]) + 1, FAR)
 
 
 @compiled_loop
@@ -107,20 +121,22 @@ def bytes_to_end(machine: Machine, quotation: int, rank: int, depth: int, state:
 
     `quotation` is the start of the node's numbers in `operands`.
     """
-    begin = int(machine.operands[machine.operands[quotation + op.SUFFIXES] + rank])
-    counts, place = int(machine.operands[quotation + op.COUNTS]), begin + depth
-    fewest, most = int(machine.operands[quotation + op.FEWEST]), int(machine.operands[quotation + op.MOST])
-    if fewest > 0:
-        enough = int(machine.operands[counts + begin]) + fewest
-        place = max(place, int(machine.operands[machine.operands[quotation + op.BORDERS] + enough]))
-    row = int(machine.operands[quotation + op.NEAREST]) + state * int(machine.operands[quotation + op.PLACES])
-    left = int(machine.operands[row + place])
-    if left >= FAR:
+    suffix = int(machine.operands[machine.operands[quotation + op.SUFFIXES] + rank])
+    characters, place = int(machine.operands[quotation + op.CHARACTER_OF_BYTE]), suffix + depth
+    min_characters = int(machine.operands[quotation + op.MIN_CHARACTERS])
+    max_characters = int(machine.operands[quotation + op.MAX_CHARACTERS])
+    if min_characters > 0:
+        end_character = int(machine.operands[characters + suffix]) + min_characters
+        place = max(place, int(machine.operands[machine.operands[quotation + op.CHARACTER_STARTS] + end_character]))
+    place_count = int(machine.operands[quotation + op.PLACE_COUNT])
+    distance = int(machine.operands[machine.operands[quotation + op.END_DISTANCES] + state * place_count + place])
+    if distance >= FAR:
         return FAR
-    end = place + left
-    if most != UNLIMITED and machine.operands[counts + end] - machine.operands[counts + begin] > most:
+    end = place + distance
+    count = machine.operands[characters + end] - machine.operands[characters + suffix]
+    if max_characters != UNLIMITED and count > max_characters:
         return FAR
-    return end - begin - depth
+    return end - suffix - depth
 
 
 @compiled_loop
@@ -135,25 +151,25 @@ def quotation_length(machine: Machine, quotation: int, first: int, end: int, dep
 
 
 @compiled_loop
-def length_of_one(machine: Machine, quotation: int, first: int, end: int, depth: int, state: int) -> int:
+def length_of_first(machine: Machine, quotation: int, first: int, end: int, depth: int, state: int) -> int:
     """Return the bytes to the nearest end from a depth of the first suffix of an interval that has an end, or `FAR`."""
     for rank in range(first, end):
-        found = bytes_to_end(machine, quotation, rank, depth, state)
-        if found < FAR:
-            return found
+        distance = bytes_to_end(machine, quotation, rank, depth, state)
+        if distance < FAR:
+            return distance
     return FAR
 
 
 @compiled_loop
 def byte_at(machine: Machine, quotation: int, rank: int, depth: int) -> int:
     """Return the byte at a depth of a suffix."""
-    begin = machine.operands[machine.operands[quotation + op.SUFFIXES] + rank]
-    return int(machine.text[machine.operands[quotation + op.QUOTED_TEXT] + begin + depth])
+    suffix = machine.operands[machine.operands[quotation + op.SUFFIXES] + rank]
+    return int(machine.text[machine.operands[quotation + op.QUOTED_TEXT] + suffix + depth])
 
 
 @compiled_loop
 def first_rank(machine: Machine, quotation: int, first: int, end: int, depth: int, byte: int) -> int:
-    """Return the first rank of an interval whose byte at a depth is not less than another; `end` if there is none."""
+    """Return the first rank of an interval whose byte at a depth is not less than `byte`; `end` if there is none."""
     low, high, width = first, first, 1
     while high < end and byte_at(machine, quotation, high, depth) < byte:
         low = high + 1
@@ -170,43 +186,43 @@ def first_rank(machine: Machine, quotation: int, first: int, end: int, depth: in
 
 
 @compiled_loop
-def after_character(machine: Machine, quotation: int, rank: int, end: int, depth: int) -> int:
-    """Return the end of the run of ranks, from a rank on, with the same character at a depth."""
+def ranks_with_character(machine: Machine, quotation: int, rank: int, end: int, depth: int) -> int:
+    """Return the end of the interval of ranks, from a rank on, that have the same character at a depth."""
     if byte_at(machine, quotation, rank, depth) == BARRIER:
         return rank + 1
-    counts, last, ahead = int(machine.operands[quotation + op.COUNTS]), end, depth
-    place = counts + int(machine.operands[machine.operands[quotation + op.SUFFIXES] + rank])
-    while machine.operands[place + ahead] == machine.operands[place + depth]:
-        byte = byte_at(machine, quotation, rank, ahead)
-        last = first_rank(machine, quotation, rank, last, ahead, byte + 1)
-        ahead += 1
-    return last
+    characters, byte_depth = int(machine.operands[quotation + op.CHARACTER_OF_BYTE]), depth
+    suffix = characters + int(machine.operands[machine.operands[quotation + op.SUFFIXES] + rank])
+    while machine.operands[suffix + byte_depth] == machine.operands[suffix + depth]:
+        byte = byte_at(machine, quotation, rank, byte_depth)
+        end = first_rank(machine, quotation, rank, end, byte_depth, byte + 1)
+        byte_depth += 1
+    return end
 
 
 @compiled_loop
 def can_end(machine: Machine, quotation: int, first: int, end: int, depth: int, state: int) -> bool:
     """Tell whether a quotation may end at a depth of some suffix of an interval.
 
-    An end depends on the characters before, which all suffixes share, and on the next one. So one suffix for each next
-    character is tested. Before its first byte no quotation ends.
+    An end depends on the characters before it, which all suffixes share, and on the next one. So one suffix for each
+    next character is tested. No quotation ends before its first byte.
     """
     rank = first if depth > 0 else end
     while rank < end:
         if bytes_to_end(machine, quotation, rank, depth, state) == 0:
             return True
-        rank = after_character(machine, quotation, rank, end, depth)
+        rank = ranks_with_character(machine, quotation, rank, end, depth)
     return False
 
 
 @compiled_loop
 def rule_after(machine: Machine, quotation: int, rank: int, depth: int, state: int) -> int:
     """Return the state of the rule after the byte at a depth of a suffix, or DEAD."""
-    kinds = int(machine.operands[quotation + op.KINDS])
-    if kinds < 0:
+    classes = int(machine.operands[quotation + op.CHARACTER_CLASSES])
+    if classes < 0:
         return state
-    begin = int(machine.operands[machine.operands[quotation + op.SUFFIXES] + rank])
-    kind = int(machine.operands[kinds + begin + depth])
-    if kind < 0:
+    suffix = int(machine.operands[machine.operands[quotation + op.SUFFIXES] + rank])
+    character_class = int(machine.operands[classes + suffix + depth])
+    if character_class < 0:
         return state
-    moves = int(machine.operands[quotation + op.MOVES])
-    return int(machine.operands[moves + state * int(machine.operands[quotation + op.KIND_COUNT]) + kind])
+    row = int(machine.operands[quotation + op.TRANSITIONS]) + state * int(machine.operands[quotation + op.CLASS_COUNT])
+    return int(machine.operands[row + character_class])

@@ -1,4 +1,4 @@
-"""The lengths of a program: of its words, of the shortest match of each of its nodes."""
+"""The lengths in a program, in bytes: of the beginnings that words share, and of the shortest match of each node."""
 
 from structured.automata import opcodes as op
 from structured.automata.loops.jit import Bytes, Ints, Rows, compiled_entry, compiled_loop
@@ -7,22 +7,25 @@ from structured.automata.opcodes import FAR, UNLIMITED
 
 @compiled_entry
 def common_prefixes(starts: Ints, text: Bytes, shared: Ints) -> None:
-    """Fill in for each word how many bytes it has in common with the one before; `starts` has the end of the last."""
+    """Fill `shared` with the bytes that each word has in common with the one before; `starts` has the end of the last.
+
+    `title`, `total` → `0, 1`
+    """
     for word in range(1, len(shared)):
-        before, here, end = starts[word - 1], starts[word], starts[word + 1]
-        while before < starts[word] and here < end and text[before] == text[here]:
-            before += 1
-            here += 1
-        shared[word] = here - starts[word]
+        index_before, index, end = starts[word - 1], starts[word], starts[word + 1]
+        while index_before < starts[word] and index < end and text[index_before] == text[index]:
+            index_before += 1
+            index += 1
+        shared[word] = index - starts[word]
 
 
 @compiled_loop
 def shortest_members(nodes: Rows, operands: Ints, node: int) -> int:
-    """Return the bytes of the shortest members of a node, after filling in those from each of them on."""
+    """Return the bytes of the shortest members of an object, and fill in those from each member on."""
     start, more = int(nodes[node, op.A]), int(nodes[node, op.C])
     separator = int(nodes[operands[more], op.SHORTEST])
     first = FAR if operands[more + 1] < 0 else int(nodes[operands[more + 1], op.SHORTEST])
-    later = 0  # the bytes if something was written before; `first` if nothing was
+    later = 0  # the bytes if a member was written before; `first` if none was
     operands[more + 2] = first
     for position in range(nodes[node, op.B] - 1, -1, -1):
         operand = start + 4 * position
@@ -39,27 +42,27 @@ def shortest_members(nodes: Rows, operands: Ints, node: int) -> int:
 
 @compiled_loop
 def shortest_permutation(nodes: Rows, operands: Ints, node: int) -> int:
-    """Return the bytes of the shortest members of a node in any order, after filling in what the required ones take."""
+    """Return the bytes of the shortest members of an object in any order, and fill in those of the required members."""
     start, more = int(nodes[node, op.A]), int(nodes[node, op.C])
     separator = int(nodes[operands[more], op.SHORTEST])
-    any_one = FAR if operands[more + 1] < 0 else int(nodes[operands[more + 1], op.SHORTEST])
+    shortest_member = FAR if operands[more + 1] < 0 else int(nodes[operands[more + 1], op.SHORTEST])
     required = 0
     for operand in range(start, start + 4 * int(nodes[node, op.B]), 4):
         member = int(nodes[operands[operand], op.SHORTEST])
-        any_one = min(any_one, member)
+        shortest_member = min(shortest_member, member)
         if operands[operand + 1]:
             operands[operand + 2] = min(member + separator, FAR)
             required = min(required + int(operands[operand + 2]), FAR)
     operands[more + 2] = required
-    operands[more + 3] = required - separator if 0 < required < FAR else max(required, any_one)
+    operands[more + 3] = required - separator if 0 < required < FAR else max(required, shortest_member)
     return int(operands[more + 3])
 
 
 @compiled_loop
 def shortest_scan(nodes: Rows, operands: Ints, node: int) -> int:
-    """Return the bytes of a shortest text of an automaton, after filling in those from each of its states on.
+    """Return the bytes of a text of the fewest characters of an automaton, and fill in those from each state on.
 
-    Texts of the fewest characters are meant, since these are what is limited; of those, the ones of the fewest bytes.
+    Of the texts of the fewest characters, it has the fewest bytes. Characters come first, since they are limited.
     """
     start, count = int(nodes[node, op.A]), int(nodes[node, op.B])
     changed = True
@@ -71,44 +74,44 @@ def shortest_scan(nodes: Rows, operands: Ints, node: int) -> int:
             if operands[row + 2]:
                 fewest = shortest = 0
             for pair in range(operands[row], operands[row] + 2 * operands[row + 1], 2):
-                after = start + 6 * int(operands[pair + 1])
-                characters = min(int(operands[after + 3]) + 1, FAR)
-                size = min(int(operands[after + 4]) + int(nodes[operands[pair], op.SHORTEST]), FAR)
+                target_row = start + 6 * int(operands[pair + 1])
+                characters = min(int(operands[target_row + 3]) + 1, FAR)
+                size = min(int(operands[target_row + 4]) + int(nodes[operands[pair], op.SHORTEST]), FAR)
                 if characters < fewest or (characters == fewest and size < shortest):
                     fewest, shortest = characters, size
             if fewest != operands[row + 3] or shortest != operands[row + 4]:
                 operands[row + 3], operands[row + 4] = fewest, shortest
                 changed = True
-    most = nodes[node, op.C]
-    return FAR if most != UNLIMITED and operands[start + 3] > most else int(operands[start + 4])
+    max_characters = nodes[node, op.C]
+    return FAR if max_characters != UNLIMITED and operands[start + 3] > max_characters else int(operands[start + 4])
 
 
 @compiled_loop
 def shortest_distinct(nodes: Rows, operands: Ints, node: int) -> int:
-    """Return the bytes of the shortest items of a node that all differ, after filling in what so many still need."""
+    """Return the bytes of the shortest items that all differ, and fill in those still needed after so many items."""
     start = int(nodes[node, op.A])
-    least, lengths = int(operands[start + op.LEAST]), start + op.ITEM_LENGTHS
-    separator = int(nodes[operands[start + op.SEPARATOR], op.SHORTEST]) if least > 1 else 0
+    min_items, lengths = int(operands[start + op.MIN_ITEMS]), start + op.ITEM_LENGTHS
+    separator = int(nodes[operands[start + op.SEPARATOR], op.SHORTEST]) if min_items > 1 else 0
     operands[lengths] = nodes[operands[start + op.UNIQUE_ITEM], op.SHORTEST]
-    needed = lengths + least
-    operands[needed + least] = 0
-    for count in range(least - 1, -1, -1):
-        rest = separator if count else 0
-        operands[needed + count] = min(int(operands[needed + count + 1]) + int(operands[lengths + count]) + rest, FAR)
+    needed = lengths + min_items
+    operands[needed + min_items] = 0
+    for count in range(min_items - 1, -1, -1):
+        item = int(operands[lengths + count]) + (separator if count else 0)
+        operands[needed + count] = min(int(operands[needed + count + 1]) + item, FAR)
     return int(operands[needed])
 
 
 @compiled_loop
 def shortest_match(nodes: Rows, operands: Ints, node: int) -> int:  # noqa: C901  one case for each operation
-    """Return the bytes of the shortest match of a node, given those of the nodes below it."""
+    """Return the bytes of the shortest match of a node, from those of its parts."""
     operation, start, count = nodes[node, op.OPERATION], int(nodes[node, op.A]), int(nodes[node, op.B])
     if operation == op.SEQUENCE:
-        rest = 0
+        length = 0
         for position in range(count - 1, -1, -1):
             operand = start + 2 * position
-            rest = min(rest + int(nodes[operands[operand], op.SHORTEST]), FAR)
-            operands[operand + 1] = rest
-        return rest
+            length = min(length + int(nodes[operands[operand], op.SHORTEST]), FAR)
+            operands[operand + 1] = length
+        return length
     if operation == op.CHOICE:
         shortest = FAR
         for operand in range(start, start + count):
@@ -130,25 +133,25 @@ def shortest_match(nodes: Rows, operands: Ints, node: int) -> int:  # noqa: C901
 
 
 @compiled_loop
-def is_open(nodes: Rows, operands: Ints, node: int) -> bool:
-    """Tell whether every plain character is a match of a node; of a repetition, whether it is one of its item."""
+def matches_any_unescaped_character(nodes: Rows, operands: Ints, node: int) -> bool:
+    """Tell whether every unescaped character is a match of a node; of a repetition, whether it is one of its item."""
     operation, start = nodes[node, op.OPERATION], int(nodes[node, op.A])
     if operation == op.REPEAT:
-        return bool(nodes[start, op.OPEN] and nodes[start, op.OPERATION] != op.REPEAT)
+        return bool(nodes[start, op.ANY_UNESCAPED_CHARACTER] and nodes[start, op.OPERATION] != op.REPEAT)
     if operation == op.CHOICE:
         for operand in range(start, start + nodes[node, op.B]):
             option = operands[operand]
-            if nodes[option, op.OPEN] and nodes[option, op.OPERATION] != op.REPEAT:
+            if nodes[option, op.ANY_UNESCAPED_CHARACTER] and nodes[option, op.OPERATION] != op.REPEAT:
                 return True
         return False
-    return bool(nodes[node, op.OPEN])
+    return bool(nodes[node, op.ANY_UNESCAPED_CHARACTER])
 
 
 @compiled_entry
 def measure(nodes: Rows, operands: Ints, first: int) -> bool:
     """Fill in the lengths of the nodes from `first` on; tell whether each has a match.
 
-    Nodes come after those below them, so that one round is enough unless a reference leads back.
+    Nodes come after their parts, so that one pass is enough unless a reference leads back.
     """
     changed = True
     while changed:
@@ -157,7 +160,7 @@ def measure(nodes: Rows, operands: Ints, first: int) -> bool:
             shortest = shortest_match(nodes, operands, node)
             changed = changed or shortest != nodes[node, op.SHORTEST]
             nodes[node, op.SHORTEST] = shortest
-            nodes[node, op.OPEN] = is_open(nodes, operands, node)
+            nodes[node, op.ANY_UNESCAPED_CHARACTER] = matches_any_unescaped_character(nodes, operands, node)
     for node in range(first, len(nodes)):
         if nodes[node, op.SHORTEST] == FAR:
             return False

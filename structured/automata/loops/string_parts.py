@@ -1,28 +1,30 @@
-"""The parts of a state before the next quote, which do not depend on the stack below it.
+"""String parts: two states that read what a state reads before the next quote, and nothing after it.
 
 Property names begin alike in many objects, and after each written property. Only the stacks below the quote that ends
-the name differ, and tokens without a quote do not read these. So the stacks are cut off at the next quote, which gives
-the same state everywhere: an index walks most of the vocabulary from that state, once.
+the name differ, and tokens without a quote do not read these. So the stacks are cut off at the next quote:
+`[a-z]* ":" value } …` → `[a-z]*`. That gives the same states everywhere, and an index walks most of the vocabulary from
+them once.
+
+A frame is *narrow* if it reads one of some listed texts: `title":`. It is *broad* otherwise: `[a-z]*`.
 """
 
 from structured.automata import opcodes as op
 from structured.automata.byte_automaton import UNKNOWN
-from structured.automata.loops.distinct_items import beginning, length_unlike, next_begun, wanting
-from structured.automata.loops.frames import contents, frame, numbers, operation_of
+from structured.automata.loops.distinct_items import item_with_prefix, prefix_of, request_state, unique_item_length
+from structured.automata.loops.frames import frame_fields, intern_frame, node_arguments, operation_of
 from structured.automata.loops.jit import Ints, compiled_entry, compiled_loop
 from structured.automata.loops.machine import DONE, Machine
-from structured.automata.loops.states import add_member, intern_state, members_of
+from structured.automata.loops.states import add_element, frames_of, intern_state
 from structured.automata.loops.string_runs import BACKSLASH, NONE, QUOTE, find_string_run
 from structured.automata.opcodes import FAR
 
-BROAD, NARROW, BEYOND = range(3)
-"""What `find_string_parts` writes down: the state of what reads many texts before the next quote, and the state of what
-reads a few, NONE if nothing does; the most bytes that a shortest rest has behind that."""
+BROAD_STATE, NARROW_STATE, EXTRA_DISTANCE = range(3)
+"""The entries of the `results` of `find_string_parts`, which are the fields of `StringParts`; NONE for DEAD."""
 
 RUN, PARTS = 1, 2
-"""What `find_string` answers: it has written down what `string_runs.py` finds, or the parts."""
+"""The answers of `find_string`: its `results` are a string run, or string parts."""
 
-MAX_ABOVE = 16
+MAX_HEIGHT = 16
 """The most frames above the next quote."""
 
 
@@ -34,40 +36,40 @@ def is_narrow(machine: Machine, leaf: int) -> bool:
 
 @compiled_loop
 def first_quote(machine: Machine, node: int, read: int) -> int:
-    """Return the place of the first quote in a text after the read bytes, NONE if there is none."""
+    """Return the index of the first quote in a node of TEXT after the bytes read, NONE if there is none."""
     if machine.nodes[node, op.OPERATION] == op.TEXT:
         start = int(machine.nodes[node, op.A])
-        for place in range(read, int(machine.nodes[node, op.B])):
-            if machine.text[start + place] == QUOTE:
-                return place
+        for index in range(read, int(machine.nodes[node, op.B])):
+            if machine.text[start + index] == QUOTE:
+                return index
     return NONE
 
 
 @compiled_loop
 def parts_before_quote(machine: Machine, current: int) -> int:
-    """Return the end of the parts of a sequence that can be read without a quote; NONE if all can."""
-    node, first, _, _ = contents(machine, current)
-    start, count, _ = numbers(machine, node)
+    """Return how many parts of a sequence can be read, at least in part, before a quote; NONE if there is no quote."""
+    node, first, _, _ = frame_fields(machine, current)
+    start, count, _ = node_arguments(machine, node)
     if machine.nodes[node, op.OPERATION] == op.SEQUENCE:
-        for place in range(first, count):
-            quote = first_quote(machine, int(machine.operands[start + 2 * place]), 0)
+        for part in range(first, count):
+            quote = first_quote(machine, int(machine.operands[start + 2 * part]), 0)
             if quote >= 0:
-                return place if quote == 0 else place + 1
+                return part if quote == 0 else part + 1
     return NONE
 
 
 @compiled_loop
-def shortened(machine: Machine, current: int, end: int) -> int:
-    """Return the frame of a sequence that ends with some part, on nothing else, or a code."""
-    node, first, _, _ = contents(machine, current)
+def shortened_sequence(machine: Machine, current: int, end: int) -> int:
+    """Return the frame of a sequence that ends before the part `end`, with nothing after it, or a code."""
+    node, first, _, _ = frame_fields(machine, current)
     if first == end:
         return op.FINISHED
-    return frame(machine, node, first, end if end < machine.nodes[node, op.B] else 0, op.FINISHED)
+    return intern_frame(machine, node, first, end if end < machine.nodes[node, op.B] else 0, op.FINISHED)
 
 
 @compiled_loop
 def frame_at(machine: Machine, leaf: int, depth: int) -> int:
-    """Return the frame that lies so many below another."""
+    """Return the frame that lies `depth` frames below another."""
     for _ in range(depth):
         leaf = int(machine.frames[leaf, op.TAIL])
     return leaf
@@ -75,12 +77,12 @@ def frame_at(machine: Machine, leaf: int, depth: int) -> int:
 
 @compiled_loop
 def height_of(machine: Machine, leaf: int) -> int:
-    """Return the number of frames above FINISHED; NONE if it exceeds `MAX_ABOVE`."""
+    """Return the number of frames above FINISHED; NONE if it exceeds `MAX_HEIGHT`."""
     height = 0
     while leaf != op.FINISHED:
         leaf = int(machine.frames[leaf, op.TAIL])
         height += 1
-        if height > MAX_ABOVE:
+        if height > MAX_HEIGHT:
             return NONE
     return height
 
@@ -89,79 +91,81 @@ def height_of(machine: Machine, leaf: int) -> int:
 def cut_off(machine: Machine, leaf: int) -> int:
     """Return the stack of a frame, cut off where only a quote can be read next, or a code.
 
-    If no quote is near, a narrow frame is returned as it is, and NONE for any other.
+    If no quote is near, a narrow frame is returned unchanged, and NONE for a broad one.
     """
     otherwise = leaf if is_narrow(machine, leaf) else NONE
     if leaf == op.FINISHED:
         return otherwise
-    above, top = 1, NONE
+    heights, top = 1, NONE
     if first_quote(machine, int(machine.frames[leaf, op.NODE]), int(machine.frames[leaf, op.FIRST])) >= 0:
         top = op.FINISHED
     current = int(machine.frames[leaf, op.TAIL])
     while top == NONE:
-        if above == MAX_ABOVE or operation_of(machine, current) not in (op.REPEAT, op.SCAN, op.SEQUENCE, op.UNLIKE):
+        operation = operation_of(machine, current)
+        if heights == MAX_HEIGHT or operation not in (op.REPEAT, op.SCAN, op.SEQUENCE, op.UNLIKE):
             return otherwise
         end = parts_before_quote(machine, current)
         if end >= 0:
-            top = shortened(machine, current, end)
+            top = shortened_sequence(machine, current, end)
         else:
             current = int(machine.frames[current, op.TAIL])
-            above += 1
-    for height in range(above - 1, -1, -1):
-        node, first, second, _ = contents(machine, frame_at(machine, leaf, height))
-        top = frame(machine, node, first, second, top)
+            heights += 1
+    for height in range(heights - 1, -1, -1):
+        node, first, second, _ = frame_fields(machine, frame_at(machine, leaf, height))
+        top = intern_frame(machine, node, first, second, top)
     return top
 
 
 @compiled_loop
-def part(machine: Machine, state: int, narrow: bool) -> int:
-    """Return the state of the narrow frames of a state, or of all others, cut off at the next quote.
+def part_state(machine: Machine, state: int, narrow: bool) -> int:
+    """Return the state of the narrow frames of a state, or of the broad ones, cut off at the next quote.
 
-    NONE if there are none, or a code. The cut frames have to exist already.
+    NONE if there are none, or a code. All frames have been cut off before, so `cut_off` returns no code here.
     """
-    machine.sizes[op.ROUND] += 1
+    machine.registers[op.ROUND] += 1
     count = 0
-    for leaf in members_of(machine, state):
+    for leaf in frames_of(machine, state):
         if is_narrow(machine, leaf) == narrow and leaf != op.FINISHED:
-            count = add_member(machine, count, cut_off(machine, int(leaf)))
+            count = add_element(machine, count, cut_off(machine, int(leaf)))
             if count < 0:
                 return count
     return intern_state(machine, count) if count else NONE
 
 
 @compiled_loop
-def find_plain_parts(machine: Machine, state: int, found: Ints) -> int:
-    """Find the parts of a state, as `find_string_parts`, that is in no item that must differ."""
-    is_broad = False
-    for leaf in members_of(machine, state):
-        is_broad = is_broad or not is_narrow(machine, leaf)
-    if not is_broad:
+def find_parts_outside_items(machine: Machine, state: int, results: Ints) -> int:
+    """Find the parts of a state that is in no item that must differ; as `find_string_parts`."""
+    has_broad = False
+    for leaf in frames_of(machine, state):
+        has_broad = has_broad or not is_narrow(machine, leaf)
+    if not has_broad:
         return NONE
-    found[BEYOND] = 0
-    for leaf in members_of(machine, state):
+    results[EXTRA_DISTANCE] = 0
+    for leaf in frames_of(machine, state):
         cut = cut_off(machine, int(leaf))
         if cut < 0:
             return cut
-        found[BEYOND] = max(found[BEYOND], machine.frames[leaf, op.LENGTH] - machine.frames[cut, op.LENGTH])
-    found[BROAD] = part(machine, state, narrow=False)
-    if found[BROAD] < NONE:
-        return int(found[BROAD])
-    found[NARROW] = part(machine, state, narrow=True)
-    return int(found[NARROW]) if found[NARROW] < NONE else DONE
+        extra = machine.frames[leaf, op.DISTANCE] - machine.frames[cut, op.DISTANCE]
+        results[EXTRA_DISTANCE] = max(results[EXTRA_DISTANCE], extra)
+    results[BROAD_STATE] = part_state(machine, state, narrow=False)
+    if results[BROAD_STATE] < NONE:
+        return int(results[BROAD_STATE])
+    results[NARROW_STATE] = part_state(machine, state, narrow=True)
+    return int(results[NARROW_STATE]) if results[NARROW_STATE] < NONE else DONE
 
 
 @compiled_loop
 def lone_item(machine: Machine, state: int) -> int:
     """Return the only frame of a state if it reads an item that must differ, else NONE."""
-    members = members_of(machine, state)
-    return int(members[0]) if len(members) == 1 and operation_of(machine, members[0]) == op.ITEM else NONE
+    elements = frames_of(machine, state)
+    return int(elements[0]) if len(elements) == 1 and operation_of(machine, elements[0]) == op.ITEM else NONE
 
 
 @compiled_loop
 def is_ended_by_quote(machine: Machine, leaf: int) -> bool:
-    """Tell whether a frame reads a quote or a backslash next, or a frame after which a quote follows at once."""
-    node, first, read, current = contents(machine, leaf)
-    start, count, _ = numbers(machine, node)
+    """Tell whether a frame reads a quote or a backslash next, or the last before a quote that has to follow it."""
+    node, first, read, current = frame_fields(machine, leaf)
+    start, count, _ = node_arguments(machine, node)
     if machine.nodes[node, op.OPERATION] == op.TEXT:
         return bool(machine.text[start + first] in (QUOTE, BACKSLASH))
     if machine.nodes[node, op.OPERATION] == op.WORDS:
@@ -170,21 +174,21 @@ def is_ended_by_quote(machine: Machine, leaf: int) -> bool:
             is_escape = is_escape and machine.text[machine.operands[start + word]] == BACKSLASH
         return is_escape
     while current != op.FINISHED:
-        node, place, _, current = contents(machine, current)
-        start, count, _ = numbers(machine, node)
-        while machine.nodes[node, op.OPERATION] == op.SEQUENCE and place < count:
-            quote = first_quote(machine, int(machine.operands[start + 2 * place]), 0)
+        node, part, _, current = frame_fields(machine, current)
+        start, count, _ = node_arguments(machine, node)
+        while machine.nodes[node, op.OPERATION] == op.SEQUENCE and part < count:
+            quote = first_quote(machine, int(machine.operands[start + 2 * part]), 0)
             if quote >= 0:
                 return quote == 0
-            place += 1
+            part += 1
     return False
 
 
 @compiled_loop
 def are_ended_by_quotes(machine: Machine, state: int) -> bool:
-    """Tell whether every frame of a state is ended by a quote, as `is_ended_by_quote` tells."""
+    """Tell whether all frames of a state are ended by quotes; see `is_ended_by_quote`."""
     are_ended = True
-    for leaf in members_of(machine, state):
+    for leaf in frames_of(machine, state):
         are_ended = are_ended and leaf != op.FINISHED and is_ended_by_quote(machine, leaf)
     return are_ended
 
@@ -192,67 +196,67 @@ def are_ended_by_quotes(machine: Machine, state: int) -> bool:
 @compiled_loop
 def is_escaped(machine: Machine, text: int) -> bool:
     """Tell whether the last byte of a text is escaped, by an odd number of backslashes before it."""
-    escaped, before = False, int(machine.frames[text, op.TAIL])
-    while before != op.FINISHED and machine.frames[before, op.FIRST] == BACKSLASH:
+    escaped, previous = False, int(machine.frames[text, op.TAIL])
+    while previous != op.FINISHED and machine.frames[previous, op.FIRST] == BACKSLASH:
         escaped = not escaped
-        before = int(machine.frames[before, op.TAIL])
+        previous = int(machine.frames[previous, op.TAIL])
     return escaped
 
 
 @compiled_loop
-def detour(machine: Machine, leaf: int) -> int:
-    """Return the most bytes by which written items may lengthen the shortest rest of an item that must differ.
+def extra_length(machine: Machine, leaf: int) -> int:
+    """Return the most bytes by which written items put the end of an item that must differ farther away.
 
-    Only texts up to the quote that ends the string are considered. NONE if one of them can only become a written item;
-    what is lacking.
+    Only the texts from its own to the quote that ends the string are considered. NONE if one of them can only become a
+    written item; or a code.
     """
-    item, read, text, written = contents(machine, leaf)
-    farther, begun = 0, next_begun(machine, text, written)
-    while begun != op.FINISHED:
-        word, state = int(machine.frames[begun, op.FIRST]), read
-        for count in range(int(machine.frames[text, op.SECOND]) + 1, int(machine.frames[word, op.SECOND]) + 1):
-            here = beginning(machine, word, count)
-            byte = int(machine.frames[here, op.FIRST])
-            if byte == QUOTE and not is_escaped(machine, here):
+    item, first_state, text, written = frame_fields(machine, leaf)
+    extra, other = 0, item_with_prefix(machine, text, written)
+    while other != op.FINISHED:
+        other_text, state = int(machine.frames[other, op.FIRST]), first_state
+        for count in range(int(machine.frames[text, op.SECOND]) + 1, int(machine.frames[other_text, op.SECOND]) + 1):
+            prefix = prefix_of(machine, other_text, count)
+            byte = int(machine.frames[prefix, op.FIRST])
+            if byte == QUOTE and not is_escaped(machine, prefix):
                 break
             if machine.table[state, byte] == UNKNOWN:
-                return wanting(machine, state, -1)
+                return request_state(machine, state, -1)
             state = int(machine.table[state, byte])
-            length = length_unlike(machine, item, state, here, written)
+            length = unique_item_length(machine, item, state, prefix, written)
             if length < 0 or length >= FAR:
                 return length if length < 0 else NONE
-            farther = max(farther, length - int(machine.distances[state]))
-        begun = next_begun(machine, text, int(machine.frames[begun, op.TAIL]))
-    return farther
+            extra = max(extra, length - int(machine.distances[state]))
+        other = item_with_prefix(machine, text, int(machine.frames[other, op.TAIL]))
+    return extra
 
 
 @compiled_loop
-def find_string_parts(machine: Machine, state: int, found: Ints) -> int:
-    """Write down the parts of a state before the next quote; say what is full, or NONE if it is not worth it.
+def find_string_parts(machine: Machine, state: int, results: Ints) -> int:
+    """Write the parts of a state before the next quote to `results`; return DONE, or NONE if it has none, or a code.
 
-    It is worth it if some frame is not narrow, and every such frame is near a quote. In an item that must differ from
-    others, the parts are those of any item. But if a written item begins with the same text, only the broad part is
-    used, and all else has to begin with a quote or a backslash.
+    It has parts if some frame is broad, and each broad frame is near a quote. In an item that must differ from others,
+    the parts are those of any item. But if a written item begins with the same text, only the broad part is used, and
+    what the other frames read has to begin with a quote or a backslash.
     """
     leaf = lone_item(machine, state)
     if leaf < 0:
-        return find_plain_parts(machine, state, found)
-    _, any_item, text, written = contents(machine, leaf)
-    farther, is_begun = 0, next_begun(machine, text, written) != op.FINISHED
-    if is_begun:
-        farther = detour(machine, leaf) if are_ended_by_quotes(machine, any_item) else NONE
-    answer = farther if farther < 0 else find_plain_parts(machine, any_item, found)
+        return find_parts_outside_items(machine, state, results)
+    _, any_item, text, written = frame_fields(machine, leaf)
+    extra, may_repeat = 0, item_with_prefix(machine, text, written) != op.FINISHED
+    if may_repeat:
+        extra = extra_length(machine, leaf) if are_ended_by_quotes(machine, any_item) else NONE
+    answer = extra if extra < 0 else find_parts_outside_items(machine, any_item, results)
     if answer == DONE:
-        found[NARROW] = NONE if is_begun else found[NARROW]
-        found[BEYOND] += farther + machine.frames[leaf, op.LENGTH] - machine.distances[any_item]
+        results[NARROW_STATE] = NONE if may_repeat else results[NARROW_STATE]
+        results[EXTRA_DISTANCE] += extra + machine.frames[leaf, op.DISTANCE] - machine.distances[any_item]
     return answer
 
 
 @compiled_entry
-def find_string(machine: Machine, state: int, longest: int, other_bytes: int, found: Ints) -> int:
-    """Write down the string run of a state or, if it has none, its parts; say which, NONE if neither, what is full."""
-    answer = find_string_run(machine, state, longest, other_bytes, found)
+def find_string(machine: Machine, state: int, longest: int, other_bytes: int, results: Ints) -> int:
+    """Write the string run of a state, or else its parts, to `results`; return RUN, PARTS, NONE for none, or a code."""
+    answer = find_string_run(machine, state, longest, other_bytes, results)
     if answer != NONE:
         return RUN if answer == DONE else answer
-    answer = find_string_parts(machine, state, found)
+    answer = find_string_parts(machine, state, results)
     return PARTS if answer == DONE else answer

@@ -1,22 +1,29 @@
-"""String runs: how many plain characters may follow a state inside a string, whichever they are.
+"""String runs: how many unescaped characters may follow a state inside a string, whichever they are.
 
-They save an index nearly all of its work: the plain tokens of up to a number of characters are known for a vocabulary,
-and other tokens are allowed alike at every count that does not run out within one of them.
+A character is unescaped if a JSON string writes it without an escape, and a token if all its characters are: after
+`{"a":"` any unescaped character may follow. String runs save an index nearly all of its work. The unescaped tokens of
+up to a number of characters are known for a vocabulary; and the other tokens that may follow are the same at every
+number of characters left that no token exhausts.
 """
 
 from structured.automata import opcodes as op
 from structured.automata.loops.closure import close
-from structured.automata.loops.frames import character_place, contents, frame, known_frame, leaves_of, numbers, push
+from structured.automata.loops.frames import (
+    character_node,
+    find_frame,
+    frame_fields,
+    intern_frame,
+    leaves_of,
+    node_arguments,
+    push,
+)
 from structured.automata.loops.jit import Ints, compiled_loop
 from structured.automata.loops.machine import DONE, Machine
-from structured.automata.loops.states import consists_of, members_of, state_of
+from structured.automata.loops.states import frames_of, has_leaves_of, state_of
 from structured.automata.opcodes import UNLIMITED
 
-LENGTH_LEFT, FARTHEST, REPRESENTATIVE, QUOTED, INSIDE, STEADY = range(6)
-"""What `find_string_run` writes down, as `StringRun` has it: how many plain characters may follow; the greatest
-distance after some of them; a state from which the same other tokens may follow; 1 if nothing but a quote ends the
-string; the state of such a string with nothing after it, NONE if it is not known; 1 if no plain character changes the
-representative."""
+MAX_CHARACTERS, MAX_DISTANCE, EQUIVALENT_STATE, ENDED_BY_QUOTE_ONLY, QUOTELESS_STATE, EQUIVALENT_STATE_FIXED = range(6)
+"""The entries of the `results` of `find_string_run`, which are the fields of `StringRun`; NONE for DEAD."""
 
 QUOTE, BACKSLASH = 0x22, 0x5C
 
@@ -25,68 +32,68 @@ NONE = -1
 
 
 @compiled_loop
-def open_leaf(machine: Machine, state: int) -> int:
-    """Return a frame of a state that reads any number of plain characters; NONE if there is none."""
-    for member in members_of(machine, state):
-        leaf = int(member)
-        node, first, second, rest = contents(machine, leaf)
+def unescaped_text_leaf(machine: Machine, state: int) -> int:
+    """Return a frame of a state that reads any number of unescaped characters; NONE if there is none."""
+    for element in frames_of(machine, state):
+        leaf = int(element)
+        node, first, second, tail = frame_fields(machine, leaf)
         operation = machine.nodes[node, op.OPERATION]
         if operation == op.UNLIKE:
-            if character_place(machine, node, first, second) == machine.operands[machine.nodes[node, op.C]]:
+            if character_node(machine, node, first, second) == machine.operands[machine.nodes[node, op.C]]:
                 return leaf
         elif operation == op.SCAN:
             if second == UNLIMITED and machine.operands[machine.nodes[node, op.A] + 6 * first + 5]:
                 return leaf
-        elif operation == op.ARCS and machine.nodes[node, op.OPEN]:
-            again = machine.nodes[machine.frames[rest, op.NODE]]
-            if again[op.OPERATION] == op.REPEAT and again[op.OPEN]:
+        elif operation == op.ARCS and machine.nodes[node, op.ANY_UNESCAPED_CHARACTER]:
+            repetition = machine.nodes[machine.frames[tail, op.NODE]]
+            if repetition[op.OPERATION] == op.REPEAT and repetition[op.ANY_UNESCAPED_CHARACTER]:
                 return leaf
     return NONE
 
 
 @compiled_loop
-def farthest_endless(machine: Machine, node: int) -> int:
-    """Return the greatest distance of an automaton from its end after any plain characters."""
-    start, farthest = int(machine.nodes[node, op.A]), 0
+def distance_after_unescaped(machine: Machine, node: int) -> int:
+    """Return the most bytes that an automaton needs to its end in a state that any unescaped characters may follow."""
+    start, max_distance = int(machine.nodes[node, op.A]), 0
     for row in range(start, start + 6 * int(machine.nodes[node, op.B]), 6):
         if machine.operands[row + 5]:
-            farthest = max(farthest, int(machine.operands[row + 4]))
-    return farthest
+            max_distance = max(max_distance, int(machine.operands[row + 4]))
+    return max_distance
 
 
 @compiled_loop
-def repetition(machine: Machine, state: int, rest: int) -> int:
-    """Return the frame of a repetition that is `rest` after one item, if a state consists of it alone.
+def repetition_before(machine: Machine, state: int, after_item: int) -> int:
+    """Return the frame of the repetition that is the frame `after_item` after one item, if a state is that of it alone.
 
-    NONE if it does not, or a code.
+    `x{0,5}` for `x{0,4}`. NONE if the state is another, or a code.
     """
-    node, required, allowed, tail = contents(machine, rest)
-    before = UNLIMITED if allowed == UNLIMITED else allowed + 1
+    node, required, allowed, tail = frame_fields(machine, after_item)
+    allowed_before = UNLIMITED if allowed == UNLIMITED else allowed + 1
     for candidate in (required + 1, 0):
         if candidate > 0 or required == 0:
-            found = known_frame(machine, node, candidate, before, tail)
-            if found >= 0:
-                lack = close(machine, found)
-                if lack != DONE:
-                    return lack
-                if consists_of(machine, state, found):
-                    return found
+            repetition = find_frame(machine, node, candidate, allowed_before, tail)
+            if repetition >= 0:
+                code = close(machine, repetition)
+                if code != DONE:
+                    return code
+                if has_leaves_of(machine, state, repetition):
+                    return repetition
     return NONE
 
 
 @compiled_loop
-def ends_with_quote(machine: Machine, top: int) -> bool:
+def is_ended_by_quote_only(machine: Machine, top: int) -> bool:
     """Tell whether nothing but a quote can be read from a frame whose leaves are known."""
     for leaf in leaves_of(machine, top):
-        node, first, _, _ = contents(machine, leaf)
+        node, first, _, _ = frame_fields(machine, leaf)
         if machine.nodes[node, op.OPERATION] != op.TEXT or machine.text[machine.nodes[node, op.A] + first] != QUOTE:
             return False
     return True
 
 
 @compiled_loop
-def reads_plain(machine: Machine, leaf: int) -> bool:
-    """Tell whether a frame reads plain characters next, other than those of words."""
+def reads_unescaped_character(machine: Machine, leaf: int) -> bool:
+    """Tell whether a frame may read an unescaped character next; frames of words and strings always may."""
     node = int(machine.frames[leaf, op.NODE])
     if machine.nodes[node, op.OPERATION] == op.TEXT:
         byte = machine.text[machine.nodes[node, op.A] + machine.frames[leaf, op.FIRST]]
@@ -102,23 +109,23 @@ def reads_plain(machine: Machine, leaf: int) -> bool:
 
 
 @compiled_loop
-def reads_alone(machine: Machine, state: int, leaf: int) -> bool:
-    """Tell whether a frame is the only one of a state that reads plain characters."""
-    is_alone = True
-    for other in members_of(machine, state):
-        is_alone = is_alone and (other == leaf or not reads_plain(machine, other))
-    return is_alone
+def is_only_unescaped_reader(machine: Machine, state: int, leaf: int) -> bool:
+    """Tell whether no other frame of a state may read an unescaped character next."""
+    is_only = True
+    for other in frames_of(machine, state):
+        is_only = is_only and (other == leaf or not reads_unescaped_character(machine, other))
+    return is_only
 
 
 @compiled_loop
 def is_text_in_string(machine: Machine, leaf: int) -> bool:
-    """Tell whether a frame reads a text that comes to a quote, and no escape before it."""
-    node, first, _, _ = contents(machine, leaf)
-    start, size, _ = numbers(machine, node)
+    """Tell whether a frame reads a text with a quote and only unescaped characters before it: `name":` of `"name":`."""
+    node, first, _, _ = frame_fields(machine, leaf)
+    start, size, _ = node_arguments(machine, node)
     if machine.nodes[node, op.OPERATION] != op.TEXT:
         return False
-    for place in range(start + first, start + size):
-        byte = machine.text[place]
+    for position in range(start + first, start + size):
+        byte = machine.text[position]
         if byte == QUOTE:
             return True
         if byte == BACKSLASH or byte < 0x20:
@@ -127,85 +134,85 @@ def is_text_in_string(machine: Machine, leaf: int) -> bool:
 
 
 @compiled_loop
-def find_any_string(machine: Machine, state: int, found: Ints) -> int:
-    """Where a state reads certain words or any other string, write down the state of a string that may be any.
+def find_any_string(machine: Machine, state: int, results: Ints) -> int:
+    """Write the state of any string to `results`, if a state reads words or any other string; return DONE or a code.
 
-    Up to the next quote, both states read the same. Say what is full.
+    Up to the next quote, both states read the same.
     """
-    inside = NONE
-    for leaf in members_of(machine, state):
-        node, _, _, tail = contents(machine, leaf)
+    any_characters = NONE
+    for leaf in frames_of(machine, state):
+        node, _, _, tail = frame_fields(machine, leaf)
         if machine.nodes[node, op.OPERATION] == op.UNLIKE:
-            lack = close(machine, tail)
-            if lack != DONE:
-                return lack
-            if not ends_with_quote(machine, tail):
+            code = close(machine, tail)
+            if code != DONE:
+                return code
+            if not is_ended_by_quote_only(machine, tail):
                 return DONE
-            found[FARTHEST] = max(found[FARTHEST], machine.frames[tail, op.LENGTH] + 1)
-            inside = int(machine.operands[machine.nodes[node, op.C] + 1])
+            results[MAX_DISTANCE] = max(results[MAX_DISTANCE], machine.frames[tail, op.DISTANCE] + 1)
+            any_characters = int(machine.operands[machine.nodes[node, op.C] + 1])
         elif not is_text_in_string(machine, leaf):
             return DONE
-    free = state_of(machine, push(machine, inside, op.FINISHED))
-    if free < 0:
-        return free
-    found[QUOTED], found[INSIDE] = 1, free
+    state_in_string = state_of(machine, push(machine, any_characters, op.FINISHED))
+    if state_in_string < 0:
+        return state_in_string
+    results[ENDED_BY_QUOTE_ONLY], results[QUOTELESS_STATE] = 1, state_in_string
     return DONE
 
 
 @compiled_loop
-def find_representative(machine: Machine, whole: int, other_bytes: int, is_alone: bool, found: Ints) -> int:
-    """Write down the state of a repetition without a limit, the representative, and the same with nothing after it.
+def find_unlimited(machine: Machine, repetition: int, other_bytes: int, is_only_reader: bool, results: Ints) -> int:
+    """Write the state of a repetition without its limit to `results`, for other tokens; return DONE or a code.
 
-    The latter only if no plain character changes the representative: nothing else reads one (`is_alone`). Say what is
-    full.
+    `x{3,90}` → `x{3,}`. If nothing else reads unescaped characters (`is_only_reader`), they do not change that state,
+    and the state of the repetition with nothing after it is written too, for tokens without a quote.
     """
-    node, first, _, tail = contents(machine, whole)
+    node, first, _, tail = frame_fields(machine, repetition)
     required = min(first, other_bytes + 1)
-    representative = state_of(machine, frame(machine, node, required, UNLIMITED, tail))
-    if representative < 0:
-        return representative
-    found[REPRESENTATIVE] = representative
-    if required == 0 and is_alone:
-        inside = state_of(machine, frame(machine, node, 0, UNLIMITED, op.FINISHED))
-        if inside < 0:
-            return inside
-        found[INSIDE], found[STEADY] = inside, 1
+    equivalent_state = state_of(machine, intern_frame(machine, node, required, UNLIMITED, tail))
+    if equivalent_state < 0:
+        return equivalent_state
+    results[EQUIVALENT_STATE] = equivalent_state
+    if required == 0 and is_only_reader:
+        state_in_string = state_of(machine, intern_frame(machine, node, 0, UNLIMITED, op.FINISHED))
+        if state_in_string < 0:
+            return state_in_string
+        results[QUOTELESS_STATE], results[EQUIVALENT_STATE_FIXED] = state_in_string, 1
     return DONE
 
 
 @compiled_loop
-def find_string_run(machine: Machine, state: int, longest: int, other_bytes: int, found: Ints) -> int:
-    """Write down the string run of a state; say what is full, or NONE if what may follow depends on the characters.
+def find_string_run(machine: Machine, state: int, longest: int, other_bytes: int, results: Ints) -> int:
+    """Write the string run of a state to `results`; return DONE, or NONE if the state has none, or a code.
 
-    `longest` is the number of characters of the longest plain token, `other_bytes` the most bytes of any other before
-    its first quote.
+    It has none if what may follow depends on which unescaped characters are read. `longest` is the number of
+    characters of the longest unescaped token, `other_bytes` the most bytes of any other token before its first quote.
     """
-    leaf = open_leaf(machine, state)
+    leaf = unescaped_text_leaf(machine, state)
     if leaf < 0:
         return NONE
-    found[LENGTH_LEFT] = longest
-    found[FARTHEST] = machine.frames[leaf, op.LENGTH] + 1
-    found[REPRESENTATIVE] = state
-    found[QUOTED] = found[STEADY] = 0
-    found[INSIDE] = NONE
-    node, _, _, rest = contents(machine, leaf)
+    results[MAX_CHARACTERS] = longest
+    results[MAX_DISTANCE] = machine.frames[leaf, op.DISTANCE] + 1
+    results[EQUIVALENT_STATE] = state
+    results[ENDED_BY_QUOTE_ONLY] = results[EQUIVALENT_STATE_FIXED] = 0
+    results[QUOTELESS_STATE] = NONE
+    node, _, _, after_item = frame_fields(machine, leaf)
     if machine.nodes[node, op.OPERATION] == op.SCAN:
-        found[FARTHEST] = machine.frames[rest, op.LENGTH] + farthest_endless(machine, node)
+        results[MAX_DISTANCE] = machine.frames[after_item, op.DISTANCE] + distance_after_unescaped(machine, node)
         return DONE
     if machine.nodes[node, op.OPERATION] == op.UNLIKE:
-        return find_any_string(machine, state, found)
-    _, _, allowed, tail = contents(machine, rest)
-    whole = repetition(machine, state, rest)
-    if whole < NONE:
-        return whole
-    lack = close(machine, tail)
-    if lack != DONE:
-        return lack
-    if whole == NONE or not ends_with_quote(machine, tail):
+        return find_any_string(machine, state, results)
+    _, _, allowed, tail = frame_fields(machine, after_item)
+    repetition = repetition_before(machine, state, after_item)
+    if repetition < NONE:
+        return repetition
+    code = close(machine, tail)
+    if code != DONE:
+        return code
+    if repetition == NONE or not is_ended_by_quote_only(machine, tail):
         return DONE if allowed == UNLIMITED or allowed >= longest else NONE
-    found[QUOTED] = 1
+    results[ENDED_BY_QUOTE_ONLY] = 1
     if allowed != UNLIMITED:
-        found[LENGTH_LEFT] = min(allowed + 1, longest)
+        results[MAX_CHARACTERS] = min(allowed + 1, longest)
     if allowed == UNLIMITED or allowed >= other_bytes:
-        return find_representative(machine, whole, other_bytes, reads_alone(machine, state, leaf), found)
+        return find_unlimited(machine, repetition, other_bytes, is_only_unescaped_reader(machine, state, leaf), results)
     return DONE
