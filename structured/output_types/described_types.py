@@ -86,7 +86,8 @@ def type_to_data(output_type: OutputType[Any]) -> dict[str, Any]:
 
 
 def _options(output_type: JsonOutput[Any]) -> dict[str, Any]:
-    layout = {"whitespace": output_type.layout.whitespace, "optional_properties": output_type.compilation().optional}
+    optional_properties = output_type.compilation().optional_properties
+    layout = {"whitespace": output_type.layout.whitespace, "optional_properties": optional_properties}
     task, usual = output_type.describe().task, type_description("", layouts(output_type.root)).task
     return layout if task == usual else {**layout, "task": task}
 

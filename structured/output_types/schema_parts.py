@@ -341,7 +341,7 @@ class _Edits:
                 remedy="Allow null in the type itself, or let all fields be missing.",
             )
         definition = follow(part)
-        if definition.location.entered is not None:
+        if definition.location.entered_scope is not None:
             raise part.location.refusal(
                 f"The paths lead through {part.schema['$ref']!r}, into a schema with a URI of its own",
                 keyword="$ref",
