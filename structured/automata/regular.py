@@ -252,8 +252,8 @@ class RegularAutomaton(MachineAutomaton):
     def string_run(self, state: int, *, longest: int, other_bytes: int) -> StringRun | StringParts | None:
         """Return the string run of a state, or its parts; None if it has neither.
 
-        With them, most of the vocabulary need not be walked. `longest` is the most characters of an unescaped token, and
-        `other_bytes` the most bytes of another token before its first quote.
+        With them, most of the vocabulary need not be walked. `longest` is the most characters of an unescaped token,
+        and `other_bytes` the most bytes of another token before its first quote.
         """
         results = np.empty(6, dtype=np.int32)
         kind = self._run_locked(lambda: string_parts.find_string(self._machine, state, longest, other_bytes, results))

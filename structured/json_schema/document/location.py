@@ -334,14 +334,10 @@ class Subschema(NamedTuple):
 
     def relocated(self, *keys: str | int, is_denied: bool = False) -> RelocatedSchema:
         """Return the subschema that some keys lead to, or its complement, for use at another place."""
-        target = self.subschema(*keys)
+        schema, location, _ = target = self.subschema(*keys)
         if is_denied:
             return target.complement
-        return (
-            target.schema
-            if isinstance(target.schema, RelocatedSchema)
-            else RelocatedSchema(target.schema, target.location)
-        )
+        return schema if isinstance(schema, RelocatedSchema) else RelocatedSchema(schema, location)
 
     @property
     def complement(self) -> RelocatedSchema:
@@ -430,17 +426,13 @@ def length_limits(schemas: Subschemas, at_least: str, at_most: str) -> tuple[int
 
     `{"minLength": 2}`, `"minLength"`, `"maxLength"` → `(2, None)`
     """
-    low, high = 0, None
-    for part in schemas:
-        if at_least in part.schema:
-            low = max(low, part.length(at_least) or 0)
-        if at_most in part.schema:
-            most = part.length(at_most)
-            high = high if most is None or most >= UNREACHABLE_LENGTH else most if high is None else min(high, most)
+    low = max(part.length(at_least) or 0 for part in schemas)
+    upper = [part.length(at_most) for part in schemas]
+    high = min((most for most in upper if most is not None and most < UNREACHABLE_LENGTH), default=None)
     if low >= UNREACHABLE_LENGTH or (high is not None and low > high):
         unit = _UNITS[at_least]
         count = f"{low:,}" if low >= UNREACHABLE_LENGTH else f"at least {low:,} and at most {high:,}"
-        part = next(part for part in schemas if at_least in part.schema and part.length(at_least) == low)
+        part = next(part for part in schemas if part.length(at_least) == low)
         raise part.location.unsatisfiable(f"no value has {count} {unit}", keyword=at_least)
     return low, high
 

@@ -125,9 +125,9 @@ def _unfolded_reference(pattern: Reference, name: str, unfolded: dict[int, tuple
 def _unfolded_members(pattern: ObjectMembers, unfolded: dict[int, tuple[Pattern, Pattern]]) -> Pattern:
     """Return the members in order, built from the last one: each with or without a separator before it."""
     separator = _unfolded(pattern.separator, unfolded)
-    rest = None if pattern.other_member is None else _unfolded(pattern.other_member, unfolded)
-    more = EMPTY if rest is None else repeat(concat(separator, rest), 0, None)
-    tail, first = more, None if rest is None else concat(rest, more)
+    other = None if pattern.other_member is None else _unfolded(pattern.other_member, unfolded)
+    more = EMPTY if other is None else repeat(concat(separator, other), 0, None)
+    tail, first = more, None if other is None else concat(other, more)
     for member, is_required in reversed(pattern.members):
         inner = _unfolded(member, unfolded)
         first_member = concat(inner, tail)
