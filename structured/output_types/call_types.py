@@ -83,7 +83,7 @@ class _CallType(JsonOutput[Any]):
         calls = data if self.parallel else [data]
         return [Call(self.callables[call[NAME]], call[ARGUMENTS]) for call in calls]
 
-    def calls_data(self, value: Any) -> Any:
+    def plain(self, value: Any) -> Any:
         """Return calls as plain JSON data."""
         is_list = self.parallel and isinstance(value, list | tuple)
         calls_data: Any = [self._call_to_data(call) for call in value] if is_list else self._call_to_data(value)

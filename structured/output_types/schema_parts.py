@@ -194,7 +194,8 @@ def object_schemas(part: Subschema, *keywords: str) -> list[Subschema]:
 
 def _example_texts(part: Subschema) -> list[str]:
     """Return the examples of a schema as JSON on one line each: `[1234.0, Decimal("1.50")]` → `1234`, `1.50`."""
-    is_decimal = any(DECIMAL in option.schema for option in flattened([part]))
+    options = [part, *known_targets(part), *object_schemas(part, "allOf", "anyOf", "oneOf")]
+    is_decimal = any(isinstance(option.schema, Mapping) and DECIMAL in option.schema for option in options)
     examples = list_at(part.schema, "examples")
     texts = [
         example
