@@ -15,8 +15,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self, cast
 
 import torch
-from torch.nn.attention.bias import causal_lower_right
-from torch.nn.functional import scaled_dot_product_attention
 from transformers.cache_utils import Cache, CacheLayerMixin, DynamicCache, DynamicLayer, LinearAttentionLayer
 
 from structured.models.kv_cache import on_device
@@ -50,41 +48,6 @@ def has_slots(model: "PreTrainedModel", parameter_names: frozenset[str]) -> bool
     )
 
 
-class CausalMask(torch.Tensor):
-    """The mask of new tokens that each attend to all places before them, shape (1, 1, columns, places).
-
-    The kernels of CUDA for such a mask need only its shape: with a tensor of numbers, PyTorch excludes the fastest
-    kernel, and converts and pads the numbers again in each layer, or plans cuDNN's kernel anew for each length of the
-    text. Whatever else a model does with the mask is done with its numbers.
-    """
-
-    @classmethod
-    def of(cls, columns: int, places: int, device: torch.device) -> Self:
-        """Return the mask of the last `columns` of some places."""
-        numbers = torch.ones((1, 1, columns, places), dtype=torch.bool, device=device)
-        return numbers.tril_(places - columns).as_subclass(cls)
-
-    @classmethod
-    def __torch_function__(
-        cls,
-        func: Any,
-        types: Any,
-        args: tuple[Any, ...] = (),
-        kwargs: dict[str, Any] | None = None,
-    ) -> Any:
-        kwargs = kwargs or {}
-        if func is scaled_dot_product_attention and "attn_mask" in kwargs:
-            query, key, *_ = args
-            return func(*args, **{**kwargs, "attn_mask": causal_lower_right(query.shape[-2], key.shape[-2])})
-        with torch._C.DisableTorchFunctionSubclass():  # noqa: SLF001  as the documentation of torch advises
-            return func(*args, **kwargs)
-
-
-def has_causal_kernels(device: torch.device) -> bool:
-    """Tell whether PyTorch has kernels for a `CausalMask` on a device: for CUDA, not for ROCm, which has its name."""
-    return device.type == "cuda" and torch.version.cuda is not None
-
-
 class SlotCache:
     """The cache of some texts, which also makes the inputs of the forward pass; follows `TextCache`."""
 
@@ -108,11 +71,8 @@ class SlotCache:
         self.convolutions = [layer for layer in self.layers if isinstance(layer, ConvolutionSlots)]
         self.pads_behind = bool(self.convolutions)
         self.places_in_use = self.first_new_place = 0
-        self.places: tuple[torch.Tensor, torch.Tensor] | None = None
-        """The rows of the texts, shape (texts, 1), and the places of their new tokens, shape (texts, columns).
-
-        None if all texts have the same places, from `first_new_place` on.
-        """
+        self.places: torch.Tensor | None = None
+        """The places of the new tokens, shape (texts, columns); None for the same of all, from `first_new_place` on."""
 
     @property
     def nbytes(self) -> int:
@@ -137,15 +97,13 @@ class SlotCache:
         self.lengths = [length + count for length, count in zip(self.lengths, self.new_counts, strict=True)]
         positions = on_device(places, self.device)
         is_even = all(row == places[0] for row in places[1:])
-        if not is_even and self.device.type == "cuda":  # so that kernels meet few shapes, and need not pad the mask
-            self.places_in_use = -(-self.places_in_use // ROUND) * ROUND
-        self.places = None if is_even else (torch.arange(len(places), device=self.device)[:, None], positions)
+        self.places = None if is_even else positions
         for layer in self.convolutions:
             layer.begin_pass(width)
         return {
             "input_ids": on_device(ids, self.device),  # (texts, columns)
             "position_ids": positions,
-            "attention_mask": self._even_mask(width) if is_even else self._mask(positions),
+            "attention_mask": None if is_even else self._mask(positions),
             self.cache_name: Cache(layers=[*self.layers]),
         }
 
@@ -178,23 +136,13 @@ class SlotCache:
             mine.copy_rows(theirs, len(self.lengths), max(other.lengths), rows=len(other.lengths))
         self.lengths = self.lengths + other.lengths
 
-    def _even_mask(self, columns: int) -> CausalMask | None:
-        """Return the mask where all texts have their new tokens at the same places; None lets transformers make it."""
-        is_plain = columns == 1 or self.first_new_place == 0  # attends to all places, or to none before
-        if is_plain or not has_causal_kernels(self.device) or self.config._attn_implementation != "sdpa":  # noqa: SLF001
-            return None
-        return CausalMask.of(columns, self.places_in_use, self.device)
-
     def _mask(self, positions: torch.Tensor) -> torch.Tensor:
         """Return the places that each new token attends to, shape (texts, 1, columns, places in use)."""
         mask = torch.arange(self.places_in_use, device=positions.device) <= positions[:, None, :, None]
-        dtypes = {layer.states[0].dtype for layer in self.layers if isinstance(layer, SlotLayer) and layer.states}
-        if self.config._attn_implementation != "sdpa":  # noqa: SLF001
-            dtypes = {self.model.dtype}
-        if len(dtypes) != 1:
+        if self.config._attn_implementation == "sdpa":  # noqa: SLF001
             return mask
-        (dtype,) = dtypes  # in which it is added to the scores, so that no layer converts it
-        return torch.where(mask, torch.zeros((), dtype=dtype, device=positions.device), torch.finfo(dtype).min)
+        nothing = torch.zeros((), dtype=self.model.dtype, device=positions.device)
+        return torch.where(mask, nothing, torch.finfo(self.model.dtype).min)
 
 
 class SlotLayer(CacheLayerMixin):
@@ -229,8 +177,8 @@ class SlotLayer(CacheLayerMixin):
             if slots.places is None:
                 tensor[:rows, :, slots.first_new_place : slots.first_new_place + columns] = new
             else:
-                text_rows, places = (numbers.to(tensor.device) for numbers in slots.places)
-                tensor[text_rows, :, places] = new.transpose(1, 2)
+                places = slots.places.to(tensor.device)
+                tensor[torch.arange(rows, device=tensor.device)[:, None], :, places] = new.transpose(1, 2)
         keys, values = (tensor[:rows, :, : slots.places_in_use] for tensor in self.states)
         return keys, values
 

@@ -36,33 +36,6 @@ OTHERS = ("bloom", "mistral", "gemma2", "mamba", "roberta")
 @pytest.mark.gpu
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", ARCHITECTURES)
-def test_causal_masks_without_numbers_change_nothing(name, monkeypatch):
-    """Of one text with several new tokens: on a GPU, attention gets a mask that it need not read."""
-    import torch
-    from torch.nn.attention.bias import CausalBias
-
-    from structured.models import slot_cache
-    from structured.models.transformers_model import HuggingFaceModel
-
-    monkeypatch.setattr(slot_cache, "has_causal_kernels", lambda _: True)
-    calls, dispatch = [], CausalBias._dispatch
-    monkeypatch.setattr(CausalBias, "_dispatch", lambda *args, **more: calls.append(args) or dispatch(*args, **more))
-    tokenizer = byte_level_tokenizer()
-    model = HuggingFaceModel(tiny(name, len(tokenizer)).to(DEVICE), tokenizer)
-    token_ids = np.random.default_rng(0).integers(5, 200, 20).tolist()
-    batch, _ = model.prefill([token_ids[:9], token_ids[:9]])
-    found = to_host(batch.forward([token_ids[9:], token_ids[9:]], window=2))
-    with torch.inference_mode():
-        read = model.model(input_ids=torch.tensor([token_ids], device=DEVICE), use_cache=False)
-    alone = read.logits[0, -3:].cpu().numpy()
-    for logits in found:
-        np.testing.assert_allclose(logits, alone, atol=2e-3 * float(alone.std()) + 1e-5)
-    assert bool(calls) == (model.model.config._attn_implementation == "sdpa")
-
-
-@pytest.mark.gpu
-@pytest.mark.thorough
-@pytest.mark.parametrize("name", ARCHITECTURES)
 def test_texts_of_any_architecture_are_read_as_alone(name):
     """Uneven texts, some with tokens that are rolled back, some that leave: the logits are those of each text alone."""
     import torch
