@@ -37,7 +37,7 @@ class Conversation:
     """What is asked about: a text, the turns before it, and the system prompt above them.
 
     >>> Conversation.read([{"role": "system", "content": "Be brief."}, {"role": "user", "content": "I am Jason."}])
-    Conversation(text='I am Jason.', earlier=(), system='Be brief.')
+    Conversation(text='I am Jason.', earlier_turns=(), system='Be brief.')
     """
 
     text: str

@@ -135,7 +135,7 @@ def json_leaves(text: str) -> Iterator[Leaf]:
 def value_spans(text: str) -> Iterator[tuple[Steps, int, int]]:
     """Yield where each value of a JSON text starts and ends, in the order of their ends.
 
-    >>> list(spans('{"a": [1]}'))
+    >>> list(value_spans('{"a": [1]}'))
     [(('a', 0), 7, 8), (('a',), 6, 9), ((), 0, 10)]
     """
     scanner = Scanner()

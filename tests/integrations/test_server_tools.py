@@ -206,10 +206,6 @@ def test_results_stand_under_their_calls(name: str) -> None:
         ({"role": "tool", "content": "a"}, "tool_call_id goes with the role tool"),
         ({"role": "user", "content": "a", "tool_call_id": "call_9"}, "tool_call_id goes with the role tool"),
         ({"role": "user", "content": "a", "tool_calls": [CALL]}, "only the assistant has tool_calls"),
-        (
-            {"role": "assistant", "tool_calls": [CALL, CALL]},
-            r"There are two calls with the id 'call_1'\. Give each call an id of its own",
-        ),
         ({"role": "assistant"}, "content is missing"),
         ({"role": "assistant", "content": "a", "refusal": "no"}, "refusal"),
         ({**SAID, "tool_calls": [CALL, CALL]}, "Two calls have the id 'call_1', by which results name theirs"),

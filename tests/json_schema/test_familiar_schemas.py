@@ -55,7 +55,7 @@ def test_little_is_made_up_to_the_first_state(name: str) -> None:
     compilation = compilation_of(SCHEMAS[name]())
     automaton = RegularAutomaton(compiled(compilation), foundation=foundation())
     assert time.process_time() - start < SECONDS
-    assert len(automaton._program.nodes) - foundation().rows < MOST_NODES[name]
+    assert len(automaton._program.nodes) - foundation().node_count < MOST_NODES[name]
     assert compilation.combinations < MOST_WAYS
     assert automaton._states_used < 10
 
@@ -129,4 +129,4 @@ def test_a_position_is_followed_in_few_ways() -> None:
     for byte in b'{"features": [{"geometry": {"geometries": [{"coordinates": [1':
         automaton.expand(state)
         state = automaton.step(state, byte)
-    assert automaton._machine.sizes[op.FRAMES_USED] < MOST_FRAMES
+    assert automaton._machine.registers[op.FRAMES_USED] < MOST_FRAMES

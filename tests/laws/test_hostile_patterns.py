@@ -51,11 +51,11 @@ class Counted:
         self.taken, self.least, self._left = 0.0, inf, inf
 
     @property
-    def left(self) -> float:
+    def steps_left(self) -> float:
         return self._left
 
-    @left.setter
-    def left(self, left: float) -> None:
+    @steps_left.setter
+    def steps_left(self, left: float) -> None:
         self.taken += max(self._left - left, 0) if self._left < inf else 0
         self.least, self._left = min(self.least, left), left
 
