@@ -37,6 +37,7 @@ from structured.index.masks import unpack
 from structured.models import LanguageModel
 from structured.models import checked_calls as calls
 from structured.output_types.resolve import resolve_type
+from structured.results.json_text import value_spans
 from structured.vocabulary import Vocabulary
 
 MAX_TOKENS = 256
@@ -300,7 +301,7 @@ def read(batch: Batch) -> Iterator[tuple[None, Score, float]]:
         _, scores = task.model.prefill(whole, shared=len(common_beginning(prompts)), window=window)
         for record, text, answer, logits in zip(group, texts, tokens, np.asarray(scores), strict=True):
             guide = Guide(task.index(record.document), max_tokens=4 * MAX_TOKENS)
-            yield None, *_read(guide, json.loads(text), answer, logits[window + 1 - len(answer) :])
+            yield None, *_read(guide, text, answer, logits[window + 1 - len(answer) :])
 
 
 READ_AT_ONCE = 4
@@ -312,10 +313,10 @@ def spelled(vocabulary: Vocabulary, text: str) -> list[int]:
     return [token_id for token_id in vocabulary.encode(text) if vocabulary.tokens[token_id] is not None]
 
 
-def _read(guide: Guide, value: Any, answer: Sequence[int], logits: NDArray[np.float32]) -> tuple[Score, float]:
+def _read(guide: Guide, text: str, answer: Sequence[int], logits: NDArray[np.float32]) -> tuple[Score, float]:
     """Follow an answer token by token. A token is right if the text goes on with it, however the text is split."""
     vocabulary = guide.index.vocabulary
-    text, spans = _spans(value)
+    written_bytes, spans = text.encode(), _spans(text)
     wrong: set[int] = set()
     nats, place = 0.0, 0
     for token_id, scores in zip(answer, logits[:, : vocabulary.size], strict=True):
@@ -324,7 +325,7 @@ def _read(guide: Guide, value: Any, answer: Sequence[int], logits: NDArray[np.fl
         if token_id in legal:
             among = scores[legal].astype(np.float64)
             nats += float(np.logaddexp.reduce(among) - scores[token_id])
-        said, left = (vocabulary.tokens[legal[scores[legal].argmax()]] or b"").lower(), text[place:].lower()
+        said, left = (vocabulary.tokens[legal[scores[legal].argmax()]] or b"").lower(), written_bytes[place:].lower()
         if not (left.startswith(said) and said):
             wrong |= {number for number, (start, end) in enumerate(spans) if place < end and start < place + len(own)}
         guide.advance(token_id)
@@ -332,29 +333,10 @@ def _read(guide: Guide, value: Any, answer: Sequence[int], logits: NDArray[np.fl
     return Score(len(spans) - len(wrong), len(spans)), nats
 
 
-def _spans(value: Any) -> tuple[bytes, list[tuple[int, int]]]:
-    """Return a JSON text, and where each of its leaves stands in it, with the character that ends it."""
-    text, spans = b"", []
-    for piece, is_leaf in _pieces(value):
-        if is_leaf:
-            spans.append((len(text), len(text) + len(piece.encode()) + 1))
-        text += piece.encode()
-    return text, spans
-
-
-def _pieces(value: Any) -> Iterator[tuple[str, bool]]:
-    if isinstance(value, dict) and value:
-        for number, (name, member) in enumerate(value.items()):
-            yield f"{', ' if number else '{'}{json.dumps(name)}: ", False
-            yield from _pieces(member)
-        yield "}", False
-    elif isinstance(value, list) and value:
-        for number, member in enumerate(value):
-            yield ", " if number else "[", False
-            yield from _pieces(member)
-        yield "]", False
-    else:
-        yield json.dumps(value, ensure_ascii=False), True
+def _spans(text: str) -> list[tuple[int, int]]:
+    """Return where the bytes of each leaf of a JSON text begin and end, with the character that ends it."""
+    leaves = [span for _, *span in value_spans(text) if text[span[0]] not in "[{" or span[1] - span[0] == len("[]")]
+    return [(len(text[:start].encode()), len(text[:end].encode()) + 1) for start, end in leaves]
 
 
 MEASURES = {"read": read, "written": write}
