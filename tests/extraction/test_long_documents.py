@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from pydantic import BaseModel, Field
-from structured.integrations.questions import Question
+from structured.integrations.chat_replies import Responder
 
 from structured import Chunking, Extractor, Grounded, JsonSchema, Key, Repetition, extract, extract_batch
 from structured.errors import BatchError, BudgetWarning, GenerationError, NotStatedError, SchemaError
@@ -432,7 +432,7 @@ def test_a_model_that_never_ends_costs_a_bounded_number_of_chunks() -> None:
         Digits, model=model, chunking=Chunking(tokens=100), repetition=Repetition(stop=False), max_tokens=40
     )
     with pytest.warns(BudgetWarning, match="max_tokens=40"):
-        (reply,) = Question(extractor).answers(["word " * 320])
+        (reply,) = Responder(extractor).replies(["word " * 320])
     assert reply.result.usage.passes < 16 * 8 * 4 * 40
     assert reply.is_cut_short, "a server says so, with the finish reason `length`"
     assert [one.shortened for one in reply.result.generations] == [True]

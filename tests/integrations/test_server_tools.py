@@ -168,6 +168,15 @@ RESULTS = {
         ],
         'user: The result of weather({ "city": "Rio  de" }):\n    wet',
     ),
+    "one whose id an earlier turn had": (
+        [
+            SAID,
+            {"role": "tool", "tool_call_id": "call_1", "content": "dry"},
+            {**SAID, "tool_calls": [{**CALL, "function": {"name": "weather", "arguments": '{"city": "Rio"}'}}]},
+            {"role": "tool", "tool_call_id": "call_1", "content": "wet"},
+        ],
+        'user: The result of weather({"city": "Rio"}):\n    wet',
+    ),
     "two": (
         [
             {**SAID, "content": "One moment.", "tool_calls": [CALL, {**CALL, "id": "call_2"}]},
@@ -206,10 +215,6 @@ def test_results_stand_under_their_calls(name: str) -> None:
         ({"role": "tool", "content": "a"}, "tool_call_id goes with the role tool"),
         ({"role": "user", "content": "a", "tool_call_id": "call_9"}, "tool_call_id goes with the role tool"),
         ({"role": "user", "content": "a", "tool_calls": [CALL]}, "only the assistant has tool_calls"),
-        (
-            {"role": "assistant", "tool_calls": [CALL, CALL]},
-            r"There are two calls with the id 'call_1'\. Give each call an id of its own",
-        ),
         ({"role": "assistant"}, "content is missing"),
         ({"role": "assistant", "content": "a", "refusal": "no"}, "refusal"),
         ({**SAID, "tool_calls": [CALL, CALL]}, "Two calls have the id 'call_1', by which results name theirs"),
@@ -220,3 +225,11 @@ def test_turns_that_are_none_are_refused(turn: dict[str, Any], said: str) -> Non
 
     with asking("Fine.") as chat, pytest.raises(openai.BadRequestError, match=said):
         chat.create(model="default", messages=[*user("a"), turn, *user("b")])
+
+
+def test_an_id_is_taken_until_its_call_has_a_result() -> None:
+    import openai
+
+    with asking("Fine.") as chat, pytest.raises(openai.BadRequestError, match="Two calls have the id 'call_1'") as error:
+        chat.create(model="default", messages=[*user("a"), SAID, SAID])
+    assert error.value.param == "messages[2].tool_calls[0].id"

@@ -145,30 +145,18 @@ def prompt_messages(messages: Sequence[Message], member: str = "messages") -> li
 
     Raises RequestError for what is no chat; `member` is the one of the request that the messages are made of.
     """
-    calls: dict[str | None, ToolCall] = {}
+    calls = _calls_of_results(messages, member)
     turns: list[dict[str, str]] = []
     positions: list[int] = []
     """For each turn, the position of the last message in it."""
-    previous_role = None
     for position, message in enumerate(messages):
-        place = f"messages[{position}]" if member == "messages" else ""
-        for number, new_call in enumerate(message.tool_calls or ()):
-            if new_call.id in calls:
-                problem = f"Two calls have the id {new_call.id!r}, by which results name theirs. Give each its own."
-                raise RequestError(400, problem, parameter=f"{place}.tool_calls[{number}].id" if place else member)
-            calls[new_call.id] = new_call
-        if message.role == "tool" and message.tool_call_id not in calls:
-            problem = f"There is no call {message.tool_call_id!r} before its result."
-            raise RequestError(400, problem, parameter=f"{place}.tool_call_id" if place else member)
-        call = calls[message.tool_call_id] if message.role == "tool" else None
-        text = _text_with_calls(message) if call is None else _tool_result_text(call, message.text)
-        if previous_role == "tool" and message.role in {"tool", "user"}:
+        text = _tool_result_text(calls[position], message.text) if position in calls else _text_with_calls(message)
+        if position - 1 in calls and message.role in {"tool", "user"}:
             turns[-1]["content"] += f"\n\n{text}"
             positions[-1] = position
         else:
             turns.append({"role": _ROLES.get(message.role, message.role), "content": text})
             positions.append(position)
-        previous_role = message.role
     try:
         Conversation.read(turns, member)
     except PromptError as error:
@@ -186,18 +174,41 @@ _ROLES = {"developer": "system", "tool": "user"}
 """The roles that prompts lack, with the roles that take their place."""
 
 
+def _calls_of_results(messages: Sequence[Message], member: str) -> dict[int, ToolCall]:
+    """Return the call of each message with a result, the latest call of its id. Raises RequestError.
+
+    An id may come again once its call has a result: some clients number the calls of each turn anew.
+    """
+    calls: dict[int, ToolCall] = {}
+    latest: dict[str | None, ToolCall] = {}
+    open_ids: set[str | None] = set()
+    for position, message in enumerate(messages):
+        for number, call in enumerate(message.tool_calls or ()):
+            if call.id in open_ids:
+                path = f"messages[{position}].tool_calls[{number}].id" if member == "messages" else member
+                problem = f"Two calls have the id {call.id!r}, by which results name theirs. Give each its own."
+                raise RequestError(400, problem, parameter=path)
+            latest[call.id] = call
+            open_ids.add(call.id)
+        if message.role == "tool":
+            if message.tool_call_id not in latest:
+                path = f"messages[{position}].tool_call_id" if member == "messages" else member
+                problem = f"There is no call {message.tool_call_id!r} before its result."
+                raise RequestError(400, problem, parameter=path)
+            calls[position] = latest[message.tool_call_id]
+            open_ids.discard(message.tool_call_id)
+    return calls
+
+
 def _tool_result_text(call: ToolCall, text: str) -> str:
-    name, arguments = (_on_one_line(part) for part in (call.function.name, call.function.arguments))
+    parts = ((line.strip() for line in part.splitlines()) for part in (call.function.name, call.function.arguments))
+    name, arguments = (" ".join(filter(None, lines)) for lines in parts)
     return result_to_text(name, arguments, text)
-
-
-def _on_one_line(text: str) -> str:
-    return " ".join(filter(None, map(str.strip, text.splitlines())))
 
 
 def _text_with_calls(message: Message) -> str:
     """Return the text of a message, and its calls."""
-    calls = calls_to_text((one.function.name, one.function.arguments) for one in message.tool_calls or ())
+    calls = calls_to_text((call.function.name, call.function.arguments) for call in message.tool_calls or ())
     return "\n\n".join(filter(None, (message.text, calls)))
 
 
