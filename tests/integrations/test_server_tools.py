@@ -230,6 +230,9 @@ def test_turns_that_are_none_are_refused(turn: dict[str, Any], said: str) -> Non
 def test_an_id_is_taken_until_its_call_has_a_result() -> None:
     import openai
 
-    with asking("Fine.") as chat, pytest.raises(openai.BadRequestError, match="Two calls have the id 'call_1'") as error:
+    with (
+        asking("Fine.") as chat,
+        pytest.raises(openai.BadRequestError, match="Two calls have the id 'call_1'") as error,
+    ):
         chat.create(model="default", messages=[*user("a"), SAID, SAID])
     assert error.value.param == "messages[2].tool_calls[0].id"

@@ -2,7 +2,7 @@
 
 import itertools
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from string import Template
 from typing import Annotated, Any
@@ -190,9 +190,7 @@ async def _reply(  # noqa: PLR0913  the parts of both endpoints
     counter = TokenCounter(server.metrics)
     options: Options = {**options_of(body, max_tokens), "observe": counter}
 
-    def make_responder() -> Responder:
-        return _responder(server, body, options, writer.alternatives_per_token or 0)
-
+    make_responder = partial(_responder, server, body, options, writer.alternatives_per_token or 0)
     if not body.stream:
         replies = await server.threads.call(request, lambda: replies_of(make_responder(), documents))
         return JSONResponse(writer.to_response(replies, counter.total_of_prompts(replies, body.n)))
