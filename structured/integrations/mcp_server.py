@@ -116,9 +116,8 @@ def create_mcp_server(model: "ModelSource | None" = None) -> "MCPServer[Any]":
         from mcp.server.mcpserver.exceptions import ToolError
         from mcp.types import ToolAnnotations
     except ImportError as error:
-        raise ModelError(
-            f"An MCP server needs the extra mcp ({error}). Run pip install 'structured-extraction[mcp]'."
-        ) from error
+        problem = f"An MCP server needs the extra mcp ({error}). Run pip install 'structured-extraction[mcp]'."
+        raise ModelError(problem) from error
 
     class Server(MCPServer[Any]):
         async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:

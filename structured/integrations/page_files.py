@@ -184,9 +184,7 @@ def _scale(size: tuple[float, float], side: float, most: float) -> float:
     return min(most, math.sqrt(MAX_READ_PIXELS / (width * height)), side / max(width, height))
 
 
-def _render_pages(
-    path: Path, numbers: Iterable[int], side: float = MAX_READ_SIDE
-) -> Iterator[tuple[int, Image, float]]:
+def _render_pages(path: Path, numbers: list[int], side: float = MAX_READ_SIDE) -> Iterator[tuple[int, Image, float]]:
     """Yield images of pages of a PDF, and how many pixels of each a point takes."""
     with _open_pdf(path) as pdf:
         for number in numbers:
@@ -242,9 +240,8 @@ def _picture_frames(path: Path) -> Iterator["PIL.Image.Image"]:
             try:
                 yield _on_white(PIL.ImageOps.exif_transpose(file))
             except OSError as error:
-                raise PromptError(
-                    f"The file {path} is a broken picture: {message(error)}. Save it again, or leave it out."
-                ) from error
+                problem = f"The file {path} is a broken picture: {message(error)}. Save it again, or leave it out."
+                raise PromptError(problem) from error
 
 
 def _on_white(picture: "PIL.Image.Image") -> "PIL.Image.Image":

@@ -225,9 +225,8 @@ class _Request:
             return self._responder_without_tools()
         tools = [Tool(tool.name, tool.parameters_json_schema, tool.description or "") for tool in definitions]
         if is_forced and self.settings.get("stop_sequences"):
-            raise UserError(
-                "The setting stop_sequences is for free text, and a tool has to be called here. Leave it out."
-            )
+            problem = "The setting stop_sequences is for free text, and a tool has to be called here. Leave it out."
+            raise UserError(problem)
         if is_forced and len(tools) == 1:
             [tool] = tools
             layout = None if definitions[0].kind == "output" else JsonLayout(optional_properties="omittable")
@@ -246,9 +245,8 @@ class _Request:
         if stops:
             raise UserError("The setting stop_sequences is for free text, and the output has a schema. Leave it out.")
         description = {"description": output_object.description} if output_object.description else {}
-        return self._responder_of(
-            JsonSchema({**description, **output_object.json_schema}, name=output_object.name or "")
-        )
+        schema = {**description, **output_object.json_schema}
+        return self._responder_of(JsonSchema(schema, name=output_object.name or ""))
 
     def _responder_of(
         self, output_type: Any, layout: JsonLayout | None = None, *, is_free: bool = False, **members: Any

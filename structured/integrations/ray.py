@@ -34,7 +34,7 @@ from structured.results.result import Provenance
 DOCUMENTS_AT_ONCE = 64
 """Documents that an actor answers in one call."""
 
-NUM_CPUS = 1
+CPUS = 1
 """Cores that Ray reserves for an actor, which are also the threads that it computes with."""
 
 MAX_RETRIES = 3
@@ -214,11 +214,9 @@ def _actor_pool(concurrency: int, num_gpus: float, *actor_arguments: Any) -> Ite
     is_started_here = not ray.is_initialized()
     if is_started_here:
         ray.init(log_to_driver=False, logging_level="ERROR")
-    _warn_of_resources(ray.cluster_resources(), {"GPU": num_gpus, "CPU": NUM_CPUS})
+    _warn_of_resources(ray.cluster_resources(), {"GPU": num_gpus, "CPU": CPUS})
     try:
-        kind = ray.remote(num_cpus=NUM_CPUS, num_gpus=num_gpus, max_restarts=-1, max_task_retries=MAX_RETRIES)(
-            BatchActor
-        )
+        kind = ray.remote(num_cpus=CPUS, num_gpus=num_gpus, max_restarts=-1, max_task_retries=MAX_RETRIES)(BatchActor)
         folders = str(Path.cwd()), [folder for folder in sys.path if folder]
         pool = [kind.remote(*actor_arguments, *folders) for _ in range(concurrency)]
         try:

@@ -138,9 +138,8 @@ def _gold(task: Mapping[str, Any], output_type: object) -> dict[str, Any]:
         else:
             values[steps] = value
     for label, value in added_values:
-        places = (
-            path_to_steps("" if label == "value" else label.replace("[]", f"[{index}]")) for index in itertools.count()
-        )
+        path = "" if label == "value" else label
+        places = (path_to_steps(path.replace("[]", f"[{index}]")) for index in itertools.count())
         values[next(steps for steps in places if steps not in values or "[]" not in label)] = value
     for path, value in task["data"].get("unplaced", {}).items():
         steps = path_to_steps(path)

@@ -121,9 +121,8 @@ class _Reader:
             case ast.Name(id=name) if name in _GENERIC_EXAMPLES:
                 raise self.error(f"{name} of what? Write {_GENERIC_EXAMPLES[name]}.", node)
             case ast.Name(id=name):
-                raise self.error(
-                    f"{name!r} is no type here.{nearest(name, (*_SIMPLE_TYPES, *_GENERIC_EXAMPLES))}", node
-                )
+                suggestion = nearest(name, (*_SIMPLE_TYPES, *_GENERIC_EXAMPLES))
+                raise self.error(f"{name!r} is no type here.{suggestion}", node)
             case ast.BinOp(op=ast.BitOr(), left=left, right=right):
                 return self._union([left, right])
             case ast.Subscript(value=ast.Name(id=name), slice=subscript) if name in _GENERIC_EXAMPLES:
@@ -169,9 +168,8 @@ class _Reader:
                 return choice
             case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() as number)) if number is not True:
                 return -number
-        raise self.error(
-            'A choice is a text in quotation marks, a whole number, True, False or None: Literal["a", 1].', node
-        )
+        problem = 'A choice is a text in quotation marks, a whole number, True, False or None: Literal["a", 1].'
+        raise self.error(problem, node)
 
     def _syntax_error(self, error: SyntaxError) -> FieldListError:
         """Return the error of a list that is no Python."""

@@ -15,8 +15,6 @@ from structured.decoding.running_batch import Caller
 from structured.errors.arguments import check_fields, count, number
 from structured.integrations.server.request_errors import RequestError
 
-_POSITIVE = number(lambda value: value > 0, "a positive number")
-
 
 @dataclass(frozen=True, slots=True)
 class Limits:
@@ -48,9 +46,8 @@ class Limits:
 
     def __post_init__(self) -> None:
         counts = ("running", "body", "schema", "documents", "characters", "max_tokens")
-        check_fields(
-            self, {**dict.fromkeys(counts, count(1)), "waiting": count(0), "seconds": _POSITIVE, "patience": _POSITIVE}
-        )
+        positive = dict.fromkeys(("seconds", "patience"), number(lambda value: value > 0, "a positive number"))
+        check_fields(self, {**dict.fromkeys(counts, count(1)), "waiting": count(0), **positive})
 
 
 RETRY_AFTER = {"Retry-After": "2"}

@@ -23,12 +23,7 @@ from structured.errors import (
 )
 from structured.integrations.error_data import error_to_fields
 
-_ERROR_TYPES = {
-    400: "invalid_request_error",
-    401: "authentication_error",
-    404: "not_found_error",
-    429: "rate_limit_error",
-}
+_ERROR_TYPES = {401: "authentication_error", 404: "not_found_error", 429: "rate_limit_error"}
 
 _STATUSES: Mapping[type[StructuredError], int] = {
     **dict.fromkeys((BudgetError, PatternError, PromptError, SchemaError, VocabularyError), 400),

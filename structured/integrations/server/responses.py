@@ -29,7 +29,7 @@ Piece: TypeAlias = str | tuple[Reply, int]
 
 
 @dataclass(frozen=True, slots=True)
-class ResponseWriter(ABC):
+class Writer(ABC):
     """What writes the responses of an endpoint: whole, or as the events of a stream."""
 
     model: str
@@ -79,7 +79,7 @@ def _logprob_entry(token: bytes, log_probability: float) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class ChatWriter(ResponseWriter):
+class ChatWriter(Writer):
     """Writes the responses of `/v1/chat/completions`: entries of `choices`, in streams chunks with one choice each."""
 
     tool: str | None = None

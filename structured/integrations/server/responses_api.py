@@ -21,7 +21,7 @@ from structured.integrations.server.request_bodies import (
     text_parts_only,
 )
 from structured.integrations.server.request_errors import RequestError
-from structured.integrations.server.responses import Piece, ResponseWriter, finish_reason, marks_of_reply
+from structured.integrations.server.responses import Piece, Writer, finish_reason, marks_of_reply
 
 Event: TypeAlias = tuple[str, JsonObject]
 """The type of an event, and its other members."""
@@ -209,7 +209,7 @@ def _chat_tool(tool: JsonObject) -> JsonObject:
 
 
 @dataclass(frozen=True, slots=True)
-class ResponsesApiWriter(ResponseWriter):
+class ResponsesApiWriter(Writer):
     """Writes the responses of `/v1/responses`: an object with items, each of them a message or a call."""
 
     request: ResponsesRequest = field(kw_only=True)

@@ -34,22 +34,9 @@ from structured.integrations.server.request_conversion import (
     prompt_messages,
 )
 from structured.integrations.server.request_errors import RequestError
-from structured.integrations.server.responses import (
-    ChatWriter,
-    CompletionWriter,
-    ResponseWriter,
-    response_of,
-    response_of_all,
-)
+from structured.integrations.server.responses import ChatWriter, CompletionWriter, Writer, response_of, response_of_all
 from structured.integrations.server.responses_api import ResponsesApiWriter, ResponsesRequest
-from structured.integrations.server.server_state import (
-    DEFAULT_MODEL,
-    ServerState,
-    TokenCounter,
-    pieces_of,
-    replies_of,
-    results_of,
-)
+from structured.integrations.server.server_state import ServerState, TokenCounter, pieces_of, replies_of, results_of
 from structured.jobs.review_page import digest_of_source, page_part, to_inert_json
 from structured.output_types.json_output import JsonLayout
 from structured.results.evidence import BANDS, MATCH_WORDS
@@ -127,7 +114,7 @@ async def metrics(server: CurrentServer) -> Response:
 @router.get("/v1/models")
 async def models(server: CurrentServer) -> dict[str, Any]:
     """List the model that is served, and the name that it has with every server."""
-    return {"object": "list", "data": [_model(name) for name in (server.model, DEFAULT_MODEL)]}
+    return {"object": "list", "data": [_model(name) for name in (server.model, server.default_model)]}
 
 
 @router.get("/v1/models/{name:path}")
@@ -177,7 +164,7 @@ async def _reply(  # noqa: PLR0913  the parts of both endpoints
     server: ServerState,
     body: GenerationRequest,
     *,
-    writer: ResponseWriter,
+    writer: Writer,
     documents: Sequence[TextOrChat],
     max_tokens: int,
 ) -> Any:
@@ -243,7 +230,7 @@ class EventStream(StreamingResponse):
 @router.post("/v1/extract")
 async def extract(body: ExtractRequest, request: Request, server: CurrentServer) -> Response:
     """Extract values from a document, or from several: one that fails does not cost the others."""
-    documents = body.documents or ()
+    documents = body.documents or []
     server.check_documents(len(documents))
     if body.text is not None:
         return await _value_response(request, server, body, body.text)
@@ -274,9 +261,7 @@ async def _value_response(request: Request, server: ServerState, body: LibraryRe
     return response_of(result, evidence=body.evidence)
 
 
-async def _values(
-    request: Request, server: ServerState, body: LibraryRequest, texts: Sequence[str]
-) -> list[Result[Any]]:
+async def _values(request: Request, server: ServerState, body: LibraryRequest, texts: list[str]) -> list[Result[Any]]:
     """Return the result for each text. Raises RequestError if the request is wrong as a whole."""
     server.check_model(body.model)
     server.check_size(texts)

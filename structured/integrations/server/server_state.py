@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from fastapi import Request
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
@@ -36,21 +36,19 @@ class Metrics:
     """The metrics of one server, or of all workers of a server, whose counters are added up."""
 
     def __init__(self, batch: RunningBatch, admission: Admission) -> None:
-        self.registry = CollectorRegistry()
+        registry = self.registry = CollectorRegistry()
         self.requests = Counter(
-            "structured_requests", "Requests, by path and status.", ("path", "status"), registry=self.registry
+            "structured_requests", "Requests, by path and status.", ("path", "status"), registry=registry
         )
         self.seconds = Histogram(
             "structured_request_seconds",
             "From the request to the end of the answer.",
             ("path",),
-            registry=self.registry,
+            registry=registry,
             buckets=(0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300),
         )
-        self.tokens = Counter(
-            "structured_tokens", "Tokens: of prompts, sampled, and known without the model.", ("kind",),
-            registry=self.registry,
-        )  # fmt: skip
+        kinds = "Tokens: of prompts, sampled, and known without the model."
+        self.tokens = Counter("structured_tokens", kinds, ("kind",), registry=registry)
         self.current = _CurrentGauges(batch, admission)
 
     def text(self) -> bytes:
@@ -166,9 +164,8 @@ def results_of(extractor: Extractor[Any], documents: Sequence[TextOrChat]) -> li
     noun = "the text" if len(documents) == 1 else None
     with errors_to_request_errors():
         try:
-            results.update(
-                (result.position, result) for result in extractor.results(documents, progress=False, document_name=noun)
-            )
+            for result in extractor.results(documents, progress=False, document_name=noun):
+                results[result.position] = result
         except ModelError as error:
             unfinished = [place for place in range(len(documents)) if place not in results]
             results |= {place: failed_result(place, documents[place], error) for place in unfinished}
@@ -201,9 +198,6 @@ def errors_to_request_errors() -> Iterator[None]:
 MESSAGE_CHARACTERS = 16
 """Characters that a message of a chat counts as, beside its content."""
 
-DEFAULT_MODEL = "default"
-"""The name that the model has on every server."""
-
 
 @dataclass(slots=True)
 class ServerState:
@@ -215,6 +209,9 @@ class ServerState:
     threads: RequestThreads = field(init=False)
     metrics: Metrics = field(init=False)
     extractors: Extractors = field(init=False)
+
+    default_model: ClassVar = "default"
+    """The name that the model has on every server."""
 
     def __post_init__(self) -> None:
         self.extractors = Extractors(self.batch)
@@ -243,11 +240,9 @@ class ServerState:
 
     def check_model(self, name: str | None) -> None:
         """Raise RequestError if a request names another model than the one that is served."""
-        if name not in (None, "", DEFAULT_MODEL, self.model, self.batch.name):
-            raise RequestError(
-                404, f"The model {name!r} is not served here; {self.model!r} is.", parameter="model",
-                code="model_not_found",
-            )  # fmt: skip
+        if name not in (None, "", self.default_model, self.model, self.batch.name):
+            problem = f"The model {name!r} is not served here; {self.model!r} is."
+            raise RequestError(404, problem, parameter="model", code="model_not_found")
 
     def type(self, name: str) -> Any:
         """Return a type of the server. Raises RequestError if there is none of that name."""
@@ -275,7 +270,6 @@ class ServerState:
         limit = self.limits.max_tokens
         name, tokens = next(((name, number) for name, number in members.items() if number is not None), ("", limit))
         if tokens > limit:
-            raise RequestError(
-                400, f"{name} is {tokens:,}; an answer has at most {limit:,} tokens here.", parameter=name
-            )
+            problem = f"{name} is {tokens:,}; an answer has at most {limit:,} tokens here."
+            raise RequestError(400, problem, parameter=name)
         return tokens
