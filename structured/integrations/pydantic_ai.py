@@ -3,7 +3,7 @@
     agent = Agent(StructuredModel("smollm2-extract"), output_type=Person)
 
 What an agent asks for is one of four things: free text, an object of a JSON Schema, the arguments of the one tool that
-has to be called, or calls of tools. All but the first are enforced while they are written. See `chat_replies.py` for
+has to be called, or calls of tools. All but the first are enforced while they are written. See `replies.py` for
 calls beside an answer.
 """
 
@@ -43,14 +43,7 @@ from structured.errors import PatternError, SchemaError, StructuredError
 from structured.errors.calling_line import without_warnings
 from structured.errors.values import message, shown
 from structured.extraction.extractor import Extractor
-from structured.integrations.chat_replies import (
-    Reply,
-    Responder,
-    arguments_type,
-    calls_to_text,
-    free_text,
-    result_to_text,
-)
+from structured.integrations.replies import Reply, Responder, arguments_type, calls_to_text, free_text, result_to_text
 from structured.models import LanguageModel, ModelSource, find_model
 from structured.output_types.call_types import functions
 from structured.output_types.functions import Tool

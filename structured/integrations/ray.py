@@ -234,9 +234,5 @@ def _warn_of_resources(available: Mapping[str, float], required: Mapping[str, fl
     for name, amount in required.items():
         total = available.get(name, 0)
         if total < amount:
-            warn(
-                OptionWarning(
-                    f"An actor reserves {amount:g} {name}, and the cluster has {total:g}: it waits until "
-                    "there is more. Add that, or reserve less."
-                )
-            )
+            reason = f"An actor reserves {amount:g} {name}, and the cluster has {total:g}"
+            warn(OptionWarning(f"{reason}: it waits until there is more. Add that, or reserve less."))

@@ -13,11 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from pydantic import BaseModel, Field
-from structured.integrations.chat_replies import Responder
 
 from structured import Chunking, Extractor, Grounded, JsonSchema, Key, Repetition, extract, extract_batch
 from structured.errors import BatchError, BudgetWarning, GenerationError, NotStatedError, SchemaError
 from structured.extraction import events
+from structured.integrations.replies import Responder
 from structured.models import FunctionModel
 from structured.models.scripted import ScriptedModel
 from structured.output_types.keys import SET_SHAPE, shape_function

@@ -174,15 +174,14 @@ def create_app(
             finally:
                 server.threads.close()
 
+    errors = (RequestError, StructuredError, RequestValidationError, HTTPException, Exception)
     app = FastAPI(
         title="structured",
         lifespan=lifespan,
         version=structured.__version__,
         docs_url=None,
         redoc_url=None,
-        exception_handlers=dict.fromkeys(
-            (RequestError, StructuredError, RequestValidationError, HTTPException, Exception), answer_error
-        ),
+        exception_handlers=dict.fromkeys(errors, answer_error),
     )
     app.include_router(router)
     app.add_middleware(RequestChecks, limits=limits, api_key=api_key)

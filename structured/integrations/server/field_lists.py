@@ -21,16 +21,7 @@ from structured.errors.values import nearest
 MODEL_NAME = "Record"
 """The name of the model that is made."""
 
-_SIMPLE_TYPES: dict[str, Any] = {
-    "str": str,
-    "int": int,
-    "float": float,
-    "bool": bool,
-    "date": date,
-    "datetime": datetime,
-    "time": time,
-    "Decimal": Decimal,
-}
+_SIMPLE_TYPES = {kind.__name__: kind for kind in (str, int, float, bool, date, datetime, time, Decimal)}
 _GENERIC_EXAMPLES = {
     "list": "list[str]",
     "dict": "dict[str, int]",

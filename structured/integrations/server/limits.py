@@ -13,6 +13,7 @@ from fastapi import Request
 
 from structured.decoding.running_batch import Caller
 from structured.errors.arguments import check_fields, count, number
+from structured.errors.calling_line import without_warnings
 from structured.integrations.server.request_errors import RequestError
 
 
@@ -165,7 +166,7 @@ class RequestThreads:
 
         def pump() -> None:
             try:
-                with caller:
+                with caller, without_warnings():  # of which an answer has marks
                     for piece in function():
                         loop.call_soon_threadsafe(pieces.put_nowait, piece)
             finally:

@@ -11,7 +11,7 @@ from structured.decoding.repetition import Repetition
 from structured.errors import PromptError
 from structured.extraction.options import Options
 from structured.extraction.prompts import Conversation
-from structured.integrations.chat_replies import arguments_type, calls_to_text, free_text, result_to_text
+from structured.integrations.replies import arguments_type, calls_to_text, free_text, result_to_text
 from structured.integrations.server.field_lists import FieldListError, read_fields
 from structured.integrations.server.limits import Limits
 from structured.integrations.server.request_bodies import (
@@ -39,38 +39,40 @@ from structured.output_types.output_type import OutputType
 from structured.output_types.regex import Regex
 
 
-def output_type_of(body: GenerationRequest, limits: Limits) -> Any:
+def output_type_of(body: GenerationRequest | LibraryRequest, limits: Limits) -> Any:
     """Return the output type that a request constrains its answer to; free text where it does not.
 
-    Raises RequestError where it asks for two things at once, for what is too large, or for what cannot be enforced.
+    Nothing that it refers to is fetched, and nothing of it is run. Raises RequestError where it asks for two things at
+    once, or for what is too large, and what making the type raises.
     """
+    if isinstance(body, LibraryRequest):
+        return _constrained_type(_constraint_of(body), limits)
     constraints = body.constraints
     if isinstance(body, ChatRequest) and body.uses_tools:
         arguments = {"name": body.called_tool, "may_skip": body.may_skip_tools}
         tools = RequestedConstraint("tools", body.tools, arguments)
         if body.may_skip_tools:  # then the others are for the answer in place of calls
-            return constrained_type(tools, limits)
+            return _constrained_type(tools, limits)
         constraints["tools"] = tools
     if len(constraints) > 1:
         raise RequestError(400, f"{' and '.join(constraints)} exclude each other.", parameter=next(iter(constraints)))
     if not constraints:
-        check_length("".join(body.stops), limits, "stop")
+        _check_length("".join(body.stops), limits, "stop")
         return free_text(body.stops)
     [(member, constraint)] = constraints.items()
     if body.stops:
         raise RequestError(400, f"stop and {member} exclude each other.", parameter="stop")
-    return constrained_type(constraint, limits)
+    return _constrained_type(constraint, limits)
 
 
-def check_length(constraint: Any, limits: Limits, name: str) -> None:
+def _check_length(constraint: Any, limits: Limits, name: str) -> None:
     """Raise RequestError for a constraint that is too long, as text or as JSON."""
     length = len(constraint if isinstance(constraint, str) else json.dumps(constraint, ensure_ascii=False))
     if length > limits.schema:
         raise RequestError(413, f"{name} has {length:,} characters; {limits.schema:,} are taken.", parameter=name)
 
 
-def constraint_of(body: LibraryRequest) -> RequestedConstraint:
-    """Return the constraint of a request of the library's own, unless it names a type of the server."""
+def _constraint_of(body: LibraryRequest) -> RequestedConstraint:
     match body:
         case ChooseRequest(choices=choices):
             return RequestedConstraint("choice", choices)
@@ -85,13 +87,9 @@ def constraint_of(body: LibraryRequest) -> RequestedConstraint:
     raise AssertionError(body)
 
 
-def constrained_type(constraint: RequestedConstraint, limits: Limits) -> Any:
-    """Return the output type of a constraint; nothing that it refers to is fetched, and nothing of it is run.
-
-    Raises RequestError for one that is too long, and what making the type raises.
-    """
+def _constrained_type(constraint: RequestedConstraint, limits: Limits) -> Any:
     name, make = _TYPE_MAKERS[constraint.kind]
-    check_length(constraint.value, limits, name)
+    _check_length(constraint.value, limits, name)
     return make(constraint.value, **constraint.type_arguments)
 
 

@@ -11,25 +11,12 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
-from structured.errors import (
-    BudgetError,
-    GenerationError,
-    OutOfMemoryError,
-    PatternError,
-    PromptError,
-    SchemaError,
-    StructuredError,
-    VocabularyError,
-)
-from structured.integrations.error_data import error_to_fields
+from structured.errors import GenerationError, OutOfMemoryError, StructuredError
+from structured.integrations.error_data import FIELD_TYPES, error_to_fields
 
 _ERROR_TYPES = {401: "authentication_error", 404: "not_found_error", 429: "rate_limit_error"}
 
-_STATUSES: Mapping[type[StructuredError], int] = {
-    **dict.fromkeys((BudgetError, PatternError, PromptError, SchemaError, VocabularyError), 400),
-    GenerationError: 422,
-    OutOfMemoryError: 503,
-}
+_STATUSES = {**dict.fromkeys(FIELD_TYPES, 400), GenerationError: 422, OutOfMemoryError: 503}
 """The statuses of errors: 4xx for a wrong request and a rejected answer, 500 for all others."""
 
 

@@ -15,7 +15,7 @@ from pydantic_core import to_jsonable_python
 
 from structured.decoding.requests import Generation
 from structured.errors import StructuredError
-from structured.integrations.chat_replies import Reply
+from structured.integrations.replies import Reply
 from structured.integrations.server.request_errors import RequestError
 from structured.results.result import Result
 from structured.vocabulary import Vocabulary

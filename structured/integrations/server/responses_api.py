@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import Discriminator, Field, StrictBool, StrictInt, Tag, ValidationError, model_validator
 
-from structured.integrations.chat_replies import Reply
+from structured.integrations.replies import Reply
 from structured.integrations.server.request_bodies import (
     MAX_LOGPROBS,
     MAX_TOOLS,

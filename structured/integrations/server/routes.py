@@ -15,7 +15,7 @@ from starlette.types import Receive, Scope, Send
 from structured.errors import PatternError, SchemaError
 from structured.extraction.options import Options
 from structured.extraction.prompts import TextOrChat
-from structured.integrations.chat_replies import Responder
+from structured.integrations.replies import Responder
 from structured.integrations.server.request_bodies import (
     ChatRequest,
     ChooseRequest,
@@ -26,17 +26,11 @@ from structured.integrations.server.request_bodies import (
     LibraryRequest,
     RegexRequest,
 )
-from structured.integrations.server.request_conversion import (
-    constrained_type,
-    constraint_of,
-    options_of,
-    output_type_of,
-    prompt_messages,
-)
+from structured.integrations.server.request_conversion import options_of, output_type_of, prompt_messages
 from structured.integrations.server.request_errors import RequestError
 from structured.integrations.server.responses import ChatWriter, CompletionWriter, Writer, response_of, response_of_all
 from structured.integrations.server.responses_api import ResponsesApiWriter, ResponsesRequest
-from structured.integrations.server.server_state import ServerState, TokenCounter, pieces_of, replies_of, results_of
+from structured.integrations.server.server_state import ServerState, TokenCounter, pieces_of, results_of
 from structured.jobs.review_page import digest_of_source, page_part, to_inert_json
 from structured.output_types.json_output import JsonLayout
 from structured.results.evidence import BANDS, MATCH_WORDS
@@ -179,7 +173,7 @@ async def _reply(  # noqa: PLR0913  the parts of both endpoints
 
     make_responder = partial(_responder, server, body, options, writer.alternatives_per_token or 0)
     if not body.stream:
-        replies = await server.threads.call(request, lambda: replies_of(make_responder(), documents))
+        replies = await server.threads.call(request, lambda: make_responder().replies(documents))
         return JSONResponse(writer.to_response(replies, counter.total_of_prompts(replies, body.n)))
     with_usage = body.stream_options is not None and body.stream_options.include_usage
 
@@ -271,7 +265,7 @@ async def _values(request: Request, server: ServerState, body: LibraryRequest, t
     def make_type() -> Any:
         if isinstance(body, ExtractRequest) and body.type is not None:
             return server.type(body.type)
-        return constrained_type(constraint_of(body), server.limits)
+        return output_type_of(body, server.limits)
 
     def answer() -> list[Result[Any]]:
         return results_of(server.extractors.find(body.constraint_key, make_type, options), texts)

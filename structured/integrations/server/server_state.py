@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -15,13 +14,12 @@ from prometheus_client.registry import Collector
 from structured.decoding.generate import drop_indexes
 from structured.decoding.running_batch import RunningBatch
 from structured.errors import ModelError, StructuredError
-from structured.errors.calling_line import without_warnings
 from structured.extraction.batch_state import failed_result
 from structured.extraction.events import AttemptWritten
 from structured.extraction.extractor import Extractor
 from structured.extraction.options import Options
 from structured.extraction.prompts import TextOrChat
-from structured.integrations.chat_replies import Reply, Responder
+from structured.integrations.replies import Reply, Responder
 from structured.integrations.server.limits import Admission, Limits, RequestThreads
 from structured.integrations.server.request_errors import RequestError
 from structured.integrations.server.responses import Piece
@@ -133,14 +131,13 @@ class Extractors:
         """
         preparation: dict[str, Any] = {name: value for name, value in options.items() if name in _PREPARATION_OPTIONS}
         sampling: dict[str, Any] = {name: value for name, value in options.items() if name not in _PREPARATION_OPTIONS}
-        with without_warnings():
-            extractor = self._extractors.get(key)
-            if extractor is None:
-                extractor = Extractor[Any](make_type(), model=self.batch, **preparation)
-                self._evict()
-            self._extractors.pop(key, None)
-            self._extractors[key] = extractor  # as the last one
-            return extractor.with_options(**sampling)
+        extractor = self._extractors.get(key)
+        if extractor is None:
+            extractor = Extractor[Any](make_type(), model=self.batch, **preparation)
+            self._evict()
+        self._extractors.pop(key, None)
+        self._extractors[key] = extractor  # as the last one
+        return extractor.with_options(**sampling)
 
     def _evict(self) -> None:
         """Drop those that were not asked for lately, while there are too many or they take too much memory."""
@@ -156,43 +153,25 @@ class Extractors:
 
 
 def results_of(extractor: Extractor[Any], documents: Sequence[TextOrChat]) -> list[Result[Any]]:
-    """Return the result for each document; where the model fails, its error is that of each that is not finished.
-
-    Raises RequestError if the type or the options are wrong.
-    """
+    """Return the result for each document; where the model fails, its error is that of each that is not finished."""
     results: dict[int, Result[Any]] = {}
     noun = "the text" if len(documents) == 1 else None
-    with errors_to_request_errors():
-        try:
-            for result in extractor.results(documents, progress=False, document_name=noun):
-                results[result.position] = result
-        except ModelError as error:
-            unfinished = [place for place in range(len(documents)) if place not in results]
-            results |= {place: failed_result(place, documents[place], error) for place in unfinished}
+    try:
+        for result in extractor.results(documents, progress=False, document_name=noun):
+            results[result.position] = result
+    except ModelError as error:
+        unfinished = [place for place in range(len(documents)) if place not in results]
+        results |= {place: failed_result(place, documents[place], error) for place in unfinished}
     return [results[place] for place in range(len(documents))]
-
-
-def replies_of(responder: Responder, documents: Sequence[TextOrChat]) -> list[Reply]:
-    """Return the reply to each document. Raises RequestError."""
-    with errors_to_request_errors():
-        return responder.replies(documents)
 
 
 def pieces_of(responder: Responder, document: TextOrChat, counter: TokenCounter) -> Iterator[Piece]:
     """Yield the pieces of a reply, and last the whole. Raises RequestError, also in the middle."""
-    with errors_to_request_errors():
+    try:
         for piece in responder.stream(document):
             yield piece if isinstance(piece, str) else (piece, counter.total_of_prompts([piece]))
-
-
-@contextmanager
-def errors_to_request_errors() -> Iterator[None]:
-    """Raise RequestError for errors of the library, and leave out warnings, of which an answer has marks."""
-    with without_warnings():
-        try:
-            yield
-        except StructuredError as error:
-            raise RequestError.of(error) from error
+    except StructuredError as error:
+        raise RequestError.of(error) from error
 
 
 MESSAGE_CHARACTERS = 16
