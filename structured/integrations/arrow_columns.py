@@ -94,10 +94,7 @@ class Column:
         return getattr(arrow, self.kind)()
 
     def to_cell(self, data: Any, steps: Steps = ()) -> Any:
-        """Return JSON data as a cell, which pyarrow takes as it is. Raises UnfitError if that would not be exact.
-
-        `steps` leads from the whole column to this part of it.
-        """
+        """Return JSON data as a cell for pyarrow. Raises UnfitError, with a place below `steps`, if it is not exact."""
         match self.kind:
             case _ if data is None:
                 return None

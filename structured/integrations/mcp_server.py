@@ -159,9 +159,9 @@ class Tools:
         self._model: Future[LanguageModel] = Future()
         Thread(target=self._load, args=(model,), name="loading of the model", daemon=True).start()
 
-    def _load(self, model_source: "ModelSource | None") -> None:
+    def _load(self, model: "ModelSource | None") -> None:
         try:
-            self._model.set_result(load_model(model_source))
+            self._model.set_result(load_model(model))
         except Exception as error:  # noqa: BLE001  whoever asks the model gets it
             self._model.set_exception(error)
 

@@ -17,9 +17,8 @@ from typing import Any
 try:
     from opentelemetry import metrics, trace
 except ImportError as error:
-    raise ImportError(
-        "Traces need the package opentelemetry-api. Install it: pip install 'structured-extraction[otel]'."
-    ) from error
+    problem = "Traces need the package opentelemetry-api. Install it: pip install 'structured-extraction[otel]'."
+    raise ImportError(problem) from error
 from opentelemetry.metrics import Meter
 from opentelemetry.trace import Span, SpanKind, Status, StatusCode, Tracer
 
@@ -139,15 +138,13 @@ class _Batch:
         span.end(self._at(seconds))
 
     def _start_document(self, event: DocumentStarted) -> Span:
-        document_attributes: dict[str, Any] = {
+        attributes: dict[str, Any] = {
             "structured.document.position": event.position,
             "structured.document.id": event.id,
             "structured.output_type": event.output_type,
         }
-        parent_context = trace.set_span_in_context(self._span)
-        return self._traces.tracer.start_span(
-            "extract document", parent_context, attributes=document_attributes, start_time=self._at(event.time)
-        )
+        start, parent = self._at(event.time), trace.set_span_in_context(self._span)
+        return self._traces.tracer.start_span("extract document", parent, attributes=attributes, start_time=start)
 
     def _record_attempt(self, attempt: AttemptWritten, document_span: Span, document: DocumentStarted) -> None:
         """Record an attempt at a document as a request to the model."""

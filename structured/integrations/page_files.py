@@ -274,10 +274,7 @@ def _sha256(path: Path) -> str:
 
 
 def page_images(path: Path, sha256: str, numbers: Iterable[int]) -> Mapping[int, PageImage]:
-    """Return images of pages of a file, by their numbers from 1; none if it cannot be read, or has another SHA-256.
-
-    Then a warning is logged.
-    """
+    """Return images of pages of a file, by number from 1; none, and log why, if it is unreadable or has changed."""
     try:
         if _sha256(path) == sha256:
             return _images(path, sorted(number - 1 for number in numbers))

@@ -272,22 +272,24 @@ def allowed_tools(settings: ModelSettings, parameters: ModelRequestParameters) -
 
 
 def prompt_turns(messages: Sequence[ModelMessage], instructions: Sequence[str]) -> list[dict[str, str]]:
-    """Return the messages of an agent as those of a prompt: instructions first, then turns of user and assistant.
-
-    Raises UserError for what is no text.
-    """
+    """Return the messages of an agent as a prompt, the instructions first. Raises UserError for what is no text."""
     system: list[str] = []
     turns: list[dict[str, str]] = []
-    calls: dict[str, ToolCallPart] = {}
+    arguments: dict[str, str] = {}
+    """The arguments of calls by their ids."""
     for agent_message in messages:
         parts = agent_message.parts
         if isinstance(agent_message, ModelRequest):
             system += [part.content for part in parts if isinstance(part, SystemPromptPart)]
-            results = [_tool_result_text(part, calls) for part in parts if isinstance(part, ToolReturnPart)]
+            results = [
+                result_to_text(part.tool_name, arguments.get(part.tool_call_id, ""), part.model_response_str())
+                for part in parts
+                if isinstance(part, ToolReturnPart)
+            ]
             others = [_part_text(part) for part in parts if not isinstance(part, ToolReturnPart | SystemPromptPart)]
             role, texts = "user", [*results, *others]
         else:
-            calls |= {part.tool_call_id: part for part in parts if isinstance(part, ToolCallPart)}
+            arguments |= {part.tool_call_id: _arguments(part) for part in parts if isinstance(part, ToolCallPart)}
             role, texts = "assistant", _response_texts(agent_message)
         content = "\n\n".join(filter(None, texts))
         if content and turns and turns[-1]["role"] == role:
@@ -296,12 +298,6 @@ def prompt_turns(messages: Sequence[ModelMessage], instructions: Sequence[str]) 
             turns.append({"role": role, "content": content})
     system_text = "\n\n".join((*system, *instructions))
     return [{"role": "system", "content": system_text}, *turns] if system_text else turns
-
-
-def _tool_result_text(part: ToolReturnPart, calls: Mapping[str, ToolCallPart]) -> str:
-    call = calls.get(part.tool_call_id)
-    arguments = "" if call is None else _arguments(call)
-    return result_to_text(part.tool_name, arguments, part.model_response_str())
 
 
 def _arguments(call: ToolCallPart) -> str:

@@ -118,11 +118,9 @@ def write_batch_by_actors(  # noqa: PLR0913  the batch, its output and its obser
         make_type: Returns the type, in each process.
         options: See `Options`.
         documents: The documents, which are read here, as they are needed.
-        output: As for `write_results`.
         concurrency: The number of actors. Those that find no room are not waited for.
         num_gpus: The GPUs that Ray reserves for each actor; a part of one if several are to share it.
-        resume: As for `write_results`.
-        progress: As for `write_results`.
+        output, resume, progress: As for `write_results`.
         startup: A context that is entered until a first actor is ready.
         on_record: Called with each record once it is written.
 

@@ -141,8 +141,7 @@ class RequestThreads:
     async def call(self, request: Request, function: Callable[[], T]) -> T:
         """Call a function in a thread when it is the request's turn, and return its result.
 
-        If the client hangs up, or time is up, the texts that the function waits for leave the batch. Raises
-        RequestError.
+        If the client hangs up, or time is up, its texts leave the batch. Raises RequestError.
         """
         pieces, leave = await self.stream(request, lambda: iter([(function(),)]))
         try:

@@ -23,7 +23,6 @@ from structured.vocabulary import Vocabulary
 LOWEST_LOGPROB = -9999.0
 """The log-probability of a token that the model excludes, as in OpenAI's API: JSON has no infinity."""
 
-
 Piece: TypeAlias = str | tuple[Reply, int]
 """A piece of the text of a stream; last, the whole reply with the number of tokens of the prompt."""
 
@@ -190,11 +189,9 @@ class CompletionWriter(ChatWriter):
 
 def marks_of(generations: Sequence[Generation]) -> dict[str, bool]:
     """Return the members that mark an answer which is valid and may be incomplete; none for another."""
-    marks = {
-        "shortened": any(one.shortened for one in generations),
-        "repetitive": any(one.diagnostics.repetitions for one in generations),
-    }
-    return {name: True for name, holds in marks.items() if holds}
+    marks = {"shortened": True} if any(generation.shortened for generation in generations) else {}
+    is_repetitive = any(generation.diagnostics.repetitions for generation in generations)
+    return {**marks, "repetitive": True} if is_repetitive else marks
 
 
 def marks_of_reply(reply: Reply) -> dict[str, bool]:

@@ -152,13 +152,14 @@ class ResponsesRequest(OpenAIRequest):
 
     def chat(self) -> ChatRequest:
         """Return the request for a chat that asks the same. Raises RequestError for what a chat cannot be."""
-        text_format = self.text.format
-        response_format: JsonObject | None = None if text_format.type == "text" else {"type": text_format.type}
-        if response_format and text_format.type == "json_schema":
-            schema = {"name": text_format.name, "description": text_format.description, "schema": text_format.schema_}
+        form = self.text.format
+        response_format: JsonObject | None = None if form.type == "text" else {"type": form.type}
+        if response_format and form.schema_ is not None:
+            schema = {"name": form.name, "description": form.description, "schema": form.schema_}
             response_format["json_schema"] = schema
-        function = self.tool_choice if isinstance(self.tool_choice, ChosenFunction) else None
-        choice = {"type": "function", "function": {"name": function.name}} if function else self.tool_choice
+        choice: Any = self.tool_choice
+        if isinstance(choice, ChosenFunction):
+            choice = {"type": "function", "function": {"name": choice.name}}
         members: JsonObject = {
             "messages": self._messages(),
             "tools": [_chat_tool(tool) for tool in self.tools] if self.tools else None,

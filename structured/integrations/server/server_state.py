@@ -125,10 +125,7 @@ class Extractors:
         self._extractors: dict[Hashable, Extractor[Any]] = {}
 
     def find(self, key: Hashable, make_type: Callable[[], Any], options: Options) -> Extractor[Any]:
-        """Return an extractor with some options, of the type of a key.
-
-        The key says all that the type and the prompt depend on. What is new is made.
-        """
+        """Return an extractor with some options; the key says all that its type and its prompt depend on."""
         preparation: dict[str, Any] = {name: value for name, value in options.items() if name in _PREPARATION_OPTIONS}
         sampling: dict[str, Any] = {name: value for name, value in options.items() if name not in _PREPARATION_OPTIONS}
         extractor = self._extractors.get(key)
@@ -198,11 +195,8 @@ class ServerState:
         self.metrics = Metrics(self.batch, self.threads.admission)
 
     @classmethod
-    async def of(cls, request: Request) -> "ServerState":
-        """Return the state of the application that a request came to. FastAPI takes a thread for a plain function.
-
-        Raises RequestError if the application has not been started.
-        """
+    async def of(cls, request: Request) -> "ServerState":  # FastAPI takes a thread for a plain function
+        """Return the state of the application that a request came to. Raises RequestError if it was not started."""
         server: ServerState | None = getattr(request.app.state, "server", None)
         if server is None:
             raise RequestError(

@@ -235,10 +235,7 @@ class _Supervisor:
     next_start: float = 0.0
 
     def supervise(self) -> list[int]:
-        """Serve until a signal comes and all workers have ended; return the signals.
-
-        Raises the error of the first worker.
-        """
+        """Serve until a signal comes and all workers end; return the signals. Raises the error of the first worker."""
         uvicorn.Config("", log_level=self.config.log_level)  # which configures the logs
         with ExitStack() as handlers:
             for number in END_SIGNALS:

@@ -93,10 +93,7 @@ def read(output_type: object, text: str) -> Any:
 
 @lru_cache(maxsize=64)
 def _check(output_type: OutputType[Any]) -> AnswerCheck:
-    """Return the check of a type's texts, which tells a text that is none from one that a validator rejects.
-
-    A JSON Schema has no validators, and rejects by itself.
-    """
+    """Return what tells a text that is none of a type from one that a validator rejects; a JSON Schema has none."""
     return AnswerCheck(output_type, parse_only_types=(JsonSchemaType,))
 
 
