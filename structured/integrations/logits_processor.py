@@ -169,12 +169,10 @@ class GuidedLogitsProcessor(Generic[T]):
     def _repeats(self, row: int, guide: Guide, written: bytes, token_id: int) -> bool:
         """Tell whether a token repeats the text of a row once too often, and its prompt does not have that as well."""
         repeated = repeated_by(guide, written, token_id)
-        if repeated is None:
-            return False
-        if row not in self._prompt_texts:
+        if repeated is not None and row not in self._prompt_texts:
             prompt: list[int] = cast("torch.Tensor", self._prompts)[row].tolist()
             self._prompt_texts[row] = PromptText.from_tokens(prompt, self.index.vocabulary).text
-        return repeated not in self._prompt_texts[row]
+        return repeated is not None and repeated not in self._prompt_texts[row]
 
     def texts(self, sequences: "torch.Tensor") -> list[str]:
         """Return the answers in the last sequences of a loop, prompts included; shape (rows, width)."""

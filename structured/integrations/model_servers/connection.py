@@ -158,13 +158,9 @@ class Connection:
         finally:
             response.close()
 
-    @property
-    def _connect_seconds(self) -> float:
-        return min(CONNECT_SECONDS, self.timeout)
-
     def _send(self, method: str, path: str, body: Any, limits: ResponseLimits) -> "httpx.Response":
         """Return the response to a request, of which the head has arrived."""
-        extensions = limits.extensions(self._connect_seconds)
+        extensions = limits.extensions(min(CONNECT_SECONDS, self.timeout))
         request = self._client.build_request(method, path, json=body, extensions=extensions)
         return self._client.send(request, stream=True)
 
@@ -268,7 +264,9 @@ class Connection:
         names = ""
         with (
             suppress(Exception),  # an error is on its way already
-            closing(self._send("GET", "/v1/models", None, ResponseLimits(self._connect_seconds))) as response,
+            closing(
+                self._send("GET", "/v1/models", None, ResponseLimits(min(CONNECT_SECONDS, self.timeout)))
+            ) as response,
         ):
             data = json.loads(_content(response))["data"] if response.status_code == 200 else []
             names = self._excerpt(", ".join(str(model["id"]) for model in data))
