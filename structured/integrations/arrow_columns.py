@@ -94,10 +94,7 @@ class Column:
         return getattr(arrow, self.kind)()
 
     def to_cell(self, data: Any, steps: Steps = ()) -> Any:
-        """Return JSON data as a cell, which pyarrow takes as it is. Raises UnfitError if that would not be exact.
-
-        `steps` leads from the whole column to this part of it.
-        """
+        """Return JSON data as a cell for pyarrow. Raises UnfitError, with a place below `steps`, if it is not exact."""
         match self.kind:
             case _ if data is None:
                 return None
@@ -124,20 +121,20 @@ class Column:
         parts = {name: column.without_maps() for name, column in self.parts.items()}
         return Column("entries" if self.kind == "map_" else self.kind, parts)
 
+    @classmethod
+    def list_of(cls, items: "Column") -> "Column":
+        """Return a column of arrays."""
+        return cls("list_", {"items": items})
 
-def list_of(items: Column) -> Column:
-    """Return a column of arrays."""
-    return Column("list_", {"items": items})
+    @classmethod
+    def map_of(cls, values: "Column") -> "Column":
+        """Return a column of objects with any names, and values of one type."""
+        return cls("map_", {"values": values})
 
-
-def map_of(values: Column) -> Column:
-    """Return a column of objects with any names, and values of one type."""
-    return Column("map_", {"values": values})
-
-
-def struct_of(members: Mapping[str, Column]) -> Column:
-    """Return a column of objects with these names."""
-    return Column("struct", members)
+    @classmethod
+    def struct_of(cls, members: Mapping[str, "Column"]) -> "Column":
+        """Return a column of objects with these names."""
+        return cls("struct", members)
 
 
 TEXT, BOOLEAN, INTEGER, FLOAT = Column("string"), Column("bool_"), Column("int64"), Column("float64")
@@ -273,7 +270,7 @@ class _ColumnDerivation:
         elif schema.get("items", False) is not False:
             return JSON
         items = self._common_column(parts, ancestors)
-        return JSON if items is None else list_of(items)
+        return JSON if items is None else Column.list_of(items)
 
     def _object_column(self, part: Subschema, ancestors: frozenset[Identity]) -> Column:
         schema = part.schema
@@ -281,13 +278,13 @@ class _ColumnDerivation:
         if "patternProperties" in schema:
             return JSON
         if isinstance(additional, Mapping) and not names:
-            return map_of(self.column(part.subschema("additionalProperties"), ancestors))
+            return Column.map_of(self.column(part.subschema("additionalProperties"), ancestors))
         if additional is not False or not names:
             return JSON
         self._member_count += len(names)
         if self._member_count > MAX_MEMBERS:
             raise _TooManyMembersError
-        return struct_of({name: self.column(part.subschema("properties", name), ancestors) for name in names})
+        return Column.struct_of({name: self.column(part.subschema("properties", name), ancestors) for name in names})
 
 
 def _is_null(part: Subschema) -> bool:

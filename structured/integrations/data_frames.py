@@ -101,10 +101,8 @@ def extract_table(  # noqa: PLR0913  a batch, and its file
     rows = [cells[position] for position in range(len(documents))]
     if has_fields:
         rows = [{**row, **(row["value"] or {})} for row in rows]
-    arrays = {
-        prefix + name: pyarrow().array([row.get(name) for row in rows], new_column.arrow)
-        for name, new_column in added.items()
-    }
+    lists = {name: [row.get(name) for row in rows] for name in added}
+    arrays = {prefix + name: pyarrow().array(lists[name], added[name].arrow) for name in added}
     return cast("Frame", _joined(table, library if is_frame else "pyarrow", arrays))
 
 

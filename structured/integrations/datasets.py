@@ -14,18 +14,7 @@ from structured.errors.values import shown
 from structured.extraction.documents.document import DocumentLike
 from structured.extraction.extractor import Extractor
 from structured.extraction.options import Options, checked_options
-from structured.integrations.arrow_columns import (
-    FLOAT,
-    INTEGER,
-    JSON,
-    TEXT,
-    Column,
-    UnfitError,
-    column_of,
-    list_of,
-    map_of,
-    struct_of,
-)
+from structured.integrations.arrow_columns import FLOAT, INTEGER, JSON, TEXT, Column, UnfitError, column_of
 from structured.jobs.flat_table import pyarrow
 from structured.output_types.checks import has_checks
 from structured.output_types.output_type import check_interface
@@ -44,11 +33,11 @@ ROWS_AT_ONCE = 1_000
 ColumnStyle = Literal["typed", "json"]
 """The cells of the new columns: values of Arrow types, or JSON as text."""
 
-_EVIDENCE = struct_of(
-    {"span": list_of(INTEGER), "match": TEXT, "confidence": FLOAT, "agreement": FLOAT, "page": INTEGER}
-)
-_FLAGS = list_of(struct_of({"path": TEXT, "value": JSON, "message": TEXT, "error": TEXT}))
-_ERROR = struct_of({"kind": TEXT, "message": TEXT, "fields": JSON})
+_MISSING = Column.list_of(TEXT)
+_PLACE = {"span": Column.list_of(INTEGER), "match": TEXT, "confidence": FLOAT, "agreement": FLOAT, "page": INTEGER}
+_EVIDENCE = Column.map_of(Column.struct_of(_PLACE))
+_FLAGS = Column.list_of(Column.struct_of({"path": TEXT, "value": JSON, "message": TEXT, "error": TEXT}))
+_ERROR = Column.struct_of({"kind": TEXT, "message": TEXT, "fields": JSON})
 
 
 def answer_rows(
@@ -83,11 +72,8 @@ def result_cells(
     try:
         return cells(result.to_dict())
     except UnfitError as misfit:
-        problem = OutputError(
-            f"The column {path_of(misfit.steps)} cannot hold {misfit.problem}. Bound the field, or {remedy}.",
-            path="value",
-        )
-        return cells({"error": error_to_json(problem)})
+        problem = f"The column {path_of(misfit.steps)} cannot hold {misfit.problem}. Bound the field, or {remedy}."
+        return cells({"error": error_to_json(OutputError(problem, path="value"))})
 
 
 def cell_document(cell: Any) -> DocumentLike:
@@ -177,11 +163,9 @@ def _features(dataset: Any, new_columns: dict[str, Column]) -> Any:
     """Return the features of the result; None if those of the dataset are known only once it is read."""
     if dataset.features is None:
         return None
-    library, arrow = _datasets(), pyarrow()
-    added = library.Features.from_arrow_schema(
-        arrow.schema([(name, column.arrow) for name, column in new_columns.items()])
-    )
-    return library.Features({**dataset.features, **added})
+    features = _datasets().Features
+    schema = pyarrow().schema([(name, column.arrow) for name, column in new_columns.items()])
+    return features({**dataset.features, **features.from_arrow_schema(schema)})
 
 
 def _datasets() -> Any:
@@ -199,13 +183,7 @@ def added_columns(output_type: object, options: Options, columns: ColumnStyle) -
     resolved = resolve_type(output_type, missing, options.get("layout"), grounded=grounded)
     check_interface(resolved)
     flags = {"flags": _FLAGS} if resolved.parts is not None and has_checks(resolved.parts) else {}
-    typed = {
-        "value": column_of(resolved),
-        "missing": list_of(TEXT),
-        "evidence": map_of(_EVIDENCE),
-        **flags,
-        "error": _ERROR,
-    }
+    typed = {"value": column_of(resolved), "missing": _MISSING, "evidence": _EVIDENCE, **flags, "error": _ERROR}
     return typed if columns == "typed" else dict.fromkeys(typed, JSON)
 
 

@@ -19,7 +19,7 @@ from structured.errors import (
 
 _SCHEMA_ERROR_FIELDS: dict[str, Any] = {"problem": str, "schema_path": str, "keyword": str | None, "remedy": str}
 
-_FIELD_TYPES: Mapping[type[StructuredError], Mapping[str, Any]] = {
+FIELD_TYPES: Mapping[type[StructuredError], Mapping[str, Any]] = {
     BudgetError: {"max_tokens": int, "shortest": int},
     GrammarError: {**_SCHEMA_ERROR_FIELDS, "place": list | None},
     PatternError: {"problem": str, "pattern": str, "position": int | None, "remedy": str},
@@ -30,14 +30,14 @@ _FIELD_TYPES: Mapping[type[StructuredError], Mapping[str, Any]] = {
 }
 """The errors for which the request is at fault, with the types of their fields. Others are faults of the server."""
 
-_CLASSES = {kind.__name__: kind for kind in _FIELD_TYPES}
+_CLASSES = {kind.__name__: kind for kind in FIELD_TYPES}
 
 
 def error_to_fields(error: StructuredError) -> dict[str, Any] | None:
     """Return the fields of an error as plain data; None if the request was not at fault."""
-    if type(error) not in _FIELD_TYPES:
+    if type(error) not in FIELD_TYPES:
         return None
-    fields = {name: getattr(error, name) for name in _FIELD_TYPES[type(error)]}
+    fields = {name: getattr(error, name) for name in FIELD_TYPES[type(error)]}
     return {name: list(value) if isinstance(value, tuple) else value for name, value in fields.items()}
 
 
@@ -47,7 +47,7 @@ def data_to_error(data: Mapping[str, Any]) -> StructuredError | None:
     kind = _CLASSES.get(code) if isinstance(code, str) else None
     if kind is None or not isinstance(text, str) or not isinstance(fields, Mapping):
         return None
-    expected = _FIELD_TYPES[kind]
+    expected = FIELD_TYPES[kind]
     if fields.keys() != expected.keys() or not all(isinstance(fields[name], expected[name]) for name in expected):
         return None
     error = kind.__new__(kind, text)  # __init__ would write another message

@@ -92,26 +92,17 @@ class GuidedLogitsProcessor(Generic[T]):
     ) -> None:
         self.output_type = resolve_type(output_type, layout=layout)
         if self.output_type.depends_on_document:
-            raise SchemaError(
-                f"{self.output_type.name} depends on the document, and a logits processor knows only tokens",
-                remedy="Use extract or extract_batch.",
-            )
-        self.max_tokens = count(1)("max_tokens", max_tokens)
-        self.stop_repetition = flag("stop_repetition", stop_repetition)
-        self.cache = flag("cache", cache)
-        self._arguments: dict[str, Any] = {
-            "output_type": output_type,
-            "source": source,
-            "max_tokens": self.max_tokens,
-            "layout": layout,
-            "stop_repetition": self.stop_repetition,
-            "cache": self.cache,
-        }
-        self.index = compile_type(self.output_type, _vocabulary(source), cache=self.cache)
-        self._start = _TextState(Guide(self.index, max_tokens=self.max_tokens))
-        self._end_mask = self.index.table.intern(
-            mask_of(self.index.vocabulary.end_token_ids, self.index.vocabulary.size)
-        )
+            problem = f"{self.output_type.name} depends on the document, and a logits processor knows only tokens"
+            raise SchemaError(problem, remedy="Use extract or extract_batch.")
+        self.max_tokens = max_tokens = count(1)("max_tokens", max_tokens)
+        self.stop_repetition = stop_repetition = flag("stop_repetition", stop_repetition)
+        self.cache = cache = flag("cache", cache)
+        options = {"max_tokens": max_tokens, "layout": layout, "stop_repetition": stop_repetition, "cache": cache}
+        self._arguments: dict[str, Any] = {"output_type": output_type, "source": source, **options}
+        vocabulary = _vocabulary(source)
+        self.index = compile_type(self.output_type, vocabulary, cache=cache)
+        self._start = _TextState(Guide(self.index, max_tokens=max_tokens))
+        self._end_mask = self.index.table.intern(mask_of(vocabulary.end_token_ids, vocabulary.size))
         self._prompts: torch.Tensor | None = None
         self._states: dict[bytes, _TextState] = {}
         self._suppressed: dict[_TextState, int] = {}
@@ -167,25 +158,21 @@ class GuidedLogitsProcessor(Generic[T]):
 
     def _suppress_repetitions(self, states: "list[_TextState]", likeliest: list[int], masks: list[Mask]) -> bool:
         """Put the way out in place of the mask of each row whose likeliest token repeats its text; tell if any does."""
-        repetitive = [row for row, token_id in enumerate(likeliest) if self._repeats(row, states[row], token_id)]
-        for row in repetitive:
-            guide = cast("Guide", states[row].guide)
-            masks[row] = guide.shortest_completion_mask()
-            if not allows(masks[row], likeliest[row]):
-                self._suppressed[states[row]] = likeliest[row]
-        return bool(repetitive)
+        is_repetitive = False
+        for row, (state, token_id) in enumerate(zip(states, likeliest, strict=True)):
+            if state.guide is not None and self._repeats(row, state.guide, state.written, token_id):
+                is_repetitive, masks[row] = True, state.guide.shortest_completion_mask()
+                if not allows(masks[row], token_id):
+                    self._suppressed[state] = token_id
+        return is_repetitive
 
-    def _repeats(self, row: int, state: "_TextState", token_id: int) -> bool:
+    def _repeats(self, row: int, guide: Guide, written: bytes, token_id: int) -> bool:
         """Tell whether a token repeats the text of a row once too often, and its prompt does not have that as well."""
-        if state.guide is None:
-            return False
-        repeated = repeated_by(state.guide, state.written, token_id)
-        if repeated is None:
-            return False
-        if row not in self._prompt_texts:
+        repeated = repeated_by(guide, written, token_id)
+        if repeated is not None and row not in self._prompt_texts:
             prompt: list[int] = cast("torch.Tensor", self._prompts)[row].tolist()
             self._prompt_texts[row] = PromptText.from_tokens(prompt, self.index.vocabulary).text
-        return repeated not in self._prompt_texts[row]
+        return repeated is not None and repeated not in self._prompt_texts[row]
 
     def texts(self, sequences: "torch.Tensor") -> list[str]:
         """Return the answers in the last sequences of a loop, prompts included; shape (rows, width)."""
@@ -218,23 +205,18 @@ class GuidedLogitsProcessor(Generic[T]):
 
     def _was_repetitive(self, answer: list[int]) -> bool:
         """Tell whether an answer repeated itself, as far as this loop has written it."""
-        if not self._suppressed:
-            return False
         written = np.array(answer, dtype=np.int64)
-        for end, token_id in enumerate(answer):
+        for end, token_id in enumerate(answer if self._suppressed else ()):
             state = self._states.get(_digests(written[: end + 1])[0])
-            suppressed_token = self._suppressed.get(state) if state is not None else None
-            if suppressed_token not in (None, token_id):  # equal in a row whose prompt repeats it, too
-                return True
+            if state in self._suppressed and self._suppressed[state] != token_id:
+                return True  # they are equal in a row whose prompt repeats it, too
         return False
 
     def _answers(self, sequences: "torch.Tensor") -> list[list[int]]:
         """Return the tokens behind the prompts in the last sequences of a loop."""
         if self._prompts is None or sequences.ndim != 2 or sequences.shape[1] < self._prompts.shape[1]:
-            raise ModelError(
-                f"These are no rows that begin with the prompts of the last call. Pass what generate() returned for "
-                f"{self!r}, prompts included."
-            )
+            remedy = f"Pass what generate() returned for {self!r}, prompts included."
+            raise ModelError(f"These are no rows that begin with the prompts of the last call. {remedy}")
         answers: list[list[int]] = sequences[:, self._prompts.shape[1] :].tolist()
         return answers
 
@@ -255,9 +237,8 @@ class GuidedLogitsProcessor(Generic[T]):
             break
         if state.guide is None or state.guide.finished or (state.may_end and not state.guide.tokens_left):
             return None
-        return IncompleteError(
-            _decode(vocabulary, answer), document=row, tokens=len(answer), max_tokens=self.max_tokens
-        )
+        text = _decode(vocabulary, answer)
+        return IncompleteError(text, document=row, tokens=len(answer), max_tokens=self.max_tokens)
 
     def _states_of_rows(self, input_ids: "torch.Tensor") -> "list[_TextState]":
         """Return the state of each row. Rows of which one is no step after an earlier row are prompts.
@@ -271,26 +252,21 @@ class GuidedLogitsProcessor(Generic[T]):
             answers = input_ids[:, width:].cpu().numpy()
             digests = [_digests(answer) for answer in answers]
             if all(parent in self._states for parent, _ in digests):
-                states = [self._step(*key, int(answer[-1])) for key, answer in zip(digests, answers, strict=True)]
+                for (parent, key), answer in zip(digests, answers, strict=True):
+                    if key not in self._states:
+                        self._states[key] = self._states[parent].after(int(answer[-1]))
+                states = [self._states[key] for _, key in digests]
                 if not all(state.is_invalid for state in states):
                     return states
                 if answers.shape[1] > 1:
                     raise ModelError(
-                        f"Every row holds a token that {self!r} masked out: something after it changes the "
-                        "scores, or the loop tries what was not allowed. Put the processor last, and make one for each "
-                        "loop."
+                        f"Every row holds a token that {self!r} masked out: something after it changes the scores, or "
+                        "the loop tries what was not allowed. Put the processor last, and make one for each loop."
                     )
         self._prompts = input_ids.clone()
         self._states = {blake2b(digest_size=16).digest(): self._start}
         self._suppressed, self._prompt_texts = {}, {}
         return [self._start] * len(input_ids)
-
-    def _step(self, parent: bytes, key: bytes, token_id: int) -> "_TextState":
-        """Return the state after a known one."""
-        state = self._states.get(key)
-        if state is None:
-            state = self._states[key] = self._states[parent].after(token_id)
-        return state
 
 
 class _TextState:

@@ -116,9 +116,8 @@ def create_mcp_server(model: "ModelSource | None" = None) -> "MCPServer[Any]":
         from mcp.server.mcpserver.exceptions import ToolError
         from mcp.types import ToolAnnotations
     except ImportError as error:
-        raise ModelError(
-            f"An MCP server needs the extra mcp ({error}). Run pip install 'structured-extraction[mcp]'."
-        ) from error
+        problem = f"An MCP server needs the extra mcp ({error}). Run pip install 'structured-extraction[mcp]'."
+        raise ModelError(problem) from error
 
     class Server(MCPServer[Any]):
         async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
@@ -160,9 +159,9 @@ class Tools:
         self._model: Future[LanguageModel] = Future()
         Thread(target=self._load, args=(model,), name="loading of the model", daemon=True).start()
 
-    def _load(self, model_source: "ModelSource | None") -> None:
+    def _load(self, model: "ModelSource | None") -> None:
         try:
-            self._model.set_result(load_model(model_source))
+            self._model.set_result(load_model(model))
         except Exception as error:  # noqa: BLE001  whoever asks the model gets it
             self._model.set_exception(error)
 

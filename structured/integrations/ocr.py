@@ -105,7 +105,8 @@ def recognise(image: Image) -> PageText:
     with _ENGINE_LOCK:
         image = _pad_strip(image)
         lines = _recognise_lines(image, 0)
-        upright_lines = sum(_is_upright(line) for line in lines)
+        sizes = [np.ptp(line.corners, axis=0) for line in lines]
+        upright_lines = sum(bool(height > UPRIGHT_RATIO * width) for width, height in sizes)
         if upright_lines * 2 > len(lines):
             lines = max(_recognise_lines(image, 1), _recognise_lines(image, 3), key=_certain_characters)
         elif lines and _certain_characters(lines) < GOOD_PAGE_SCORE * sum(len(line.text) for line in lines):
@@ -119,11 +120,6 @@ def _pad_strip(image: Image) -> Image:
     min_side = max(height, width) // MAX_ASPECT_RATIO
     bottom, right = max(min_side - height, 0), max(min_side - width, 0)
     return np.pad(image, ((0, bottom), (0, right), (0, 0)), constant_values=255) if bottom or right else image
-
-
-def _is_upright(line: RecognisedLine) -> bool:
-    width, height = np.ptp(line.corners, axis=0)
-    return bool(height > UPRIGHT_RATIO * width)
 
 
 def _certain_characters(lines: Sequence[RecognisedLine]) -> float:
@@ -195,17 +191,16 @@ def _rows_in_reading_order(lines: Sequence[RecognisedLine]) -> list[list[Recogni
     gutter = _gutter(lines)
     if gutter is None:
         return _rows(lines)
-    ordered: list[list[RecognisedLine]] = []
-    sides: tuple[list[RecognisedLine], list[RecognisedLine]] = ([], [])
-    for line in (*sorted(lines, key=lambda line: line.middle), None):
-        if line is not None and not line.left < gutter < line.right:
-            sides[line.left >= gutter].append(line)
-            continue
-        ordered += [row for side in sides for row in _rows(side)]
-        sides[0].clear()
-        sides[1].clear()
-        ordered += [] if line is None else [[line]]
-    return ordered
+    rows: list[list[RecognisedLine]] = []
+    left: list[RecognisedLine] = []
+    right: list[RecognisedLine] = []
+    for line in sorted(lines, key=lambda line: line.middle):
+        if line.left < gutter < line.right:
+            rows += [*_rows(left), *_rows(right), [line]]
+            left, right = [], []
+        else:
+            (right if line.left >= gutter else left).append(line)
+    return [*rows, *_rows(left), *_rows(right)]
 
 
 def _gutter(lines: Sequence[RecognisedLine]) -> float | None:

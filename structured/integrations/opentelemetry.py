@@ -17,21 +17,13 @@ from typing import Any
 try:
     from opentelemetry import metrics, trace
 except ImportError as error:
-    raise ImportError(
-        "Traces need the package opentelemetry-api. Install it: pip install 'structured-extraction[otel]'."
-    ) from error
+    problem = "Traces need the package opentelemetry-api. Install it: pip install 'structured-extraction[otel]'."
+    raise ImportError(problem) from error
 from opentelemetry.metrics import Meter
 from opentelemetry.trace import Span, SpanKind, Status, StatusCode, Tracer
 
 from structured.errors.arguments import flag
-from structured.extraction.events import (
-    AttemptWritten,
-    BatchEnded,
-    BatchStarted,
-    DocumentDone,
-    DocumentStarted,
-    Event,
-)
+from structured.extraction.events import AttemptWritten, BatchEnded, BatchStarted, DocumentDone, DocumentStarted, Event
 
 PROVIDER = "structured"
 """The provider, in the terms of the conventions: the model runs in this process."""
@@ -146,23 +138,19 @@ class _Batch:
         span.end(self._at(seconds))
 
     def _start_document(self, event: DocumentStarted) -> Span:
-        document_attributes: dict[str, Any] = {
+        attributes: dict[str, Any] = {
             "structured.document.position": event.position,
             "structured.document.id": event.id,
             "structured.output_type": event.output_type,
         }
-        parent_context = trace.set_span_in_context(self._span)
-        return self._traces.tracer.start_span(
-            "extract document", parent_context, attributes=document_attributes, start_time=self._at(event.time)
-        )
+        start, parent = self._at(event.time), trace.set_span_in_context(self._span)
+        return self._traces.tracer.start_span("extract document", parent, attributes=attributes, start_time=start)
 
     def _record_attempt(self, attempt: AttemptWritten, document_span: Span, document: DocumentStarted) -> None:
         """Record an attempt at a document as a request to the model."""
         rejected = attempt.rejected
-        is_failure = {generation.text for generation in attempt.generations} <= {
-            generation.text for generation in rejected
-        }
-        failure = rejected[0].error if rejected and is_failure else None
+        written_texts, rejected_texts = ({one.text for one in texts} for texts in (attempt.generations, rejected))
+        failure = rejected[0].error if rejected and written_texts <= rejected_texts else None
         request: dict[str, Any] = {
             "gen_ai.operation.name": "chat" if document.is_chat else "text_completion",
             "gen_ai.provider.name": PROVIDER,
@@ -176,33 +164,31 @@ class _Batch:
             start_time=self._at(attempt.time - attempt.seconds),
         )
         self._end(span, attempt.time, failure)
-        error_attributes = {} if failure is None else {"error.type": _error_type(failure)}
-        parent_context = trace.set_span_in_context(span)
-        self._traces.duration.record(attempt.seconds, request | error_attributes, parent_context)
+        error = {} if failure is None else {"error.type": _error_type(failure)}
+        context = trace.set_span_in_context(span)
+        self._traces.duration.record(attempt.seconds, request | error, context)
         for kind, tokens in (("input", attempt.prompt_tokens), ("output", attempt.tokens)):
-            self._traces.usage.record(tokens, request | {"gen_ai.token.type": kind}, parent_context)
+            self._traces.usage.record(tokens, request | {"gen_ai.token.type": kind}, context)
 
     def _response(self, attempt: AttemptWritten) -> dict[str, Any]:
         reasons = ["length" if generation.shortened else "stop" for generation in attempt.generations]
-        response_attributes: dict[str, Any] = {
+        attributes: dict[str, Any] = {
             "gen_ai.response.finish_reasons": reasons,
             "gen_ai.usage.input_tokens": attempt.prompt_tokens,
             "gen_ai.usage.output_tokens": attempt.tokens,
             "structured.attempt.number": attempt.number,
         }
         if len(attempt.generations) > 1:
-            response_attributes["gen_ai.request.choice.count"] = len(attempt.generations)
+            attributes["gen_ai.request.choice.count"] = len(attempt.generations)
         if attempt.repaired:
-            response_attributes["structured.attempt.repaired"] = len(attempt.repaired)
+            attributes["structured.attempt.repaired"] = len(attempt.repaired)
         if self._traces.contents:
-            response_attributes["structured.document.text"] = attempt.document
+            attributes["structured.document.text"] = attempt.document
             parts = ([{"type": "text", "content": generation.text}] for generation in attempt.generations)
-            messages = [
-                {"role": "assistant", "parts": part, "finish_reason": reason}
-                for part, reason in zip(parts, reasons, strict=True)
-            ]
-            response_attributes["gen_ai.output.messages"] = json.dumps(messages, ensure_ascii=False)
-        return response_attributes
+            choices = zip(parts, reasons, strict=True)
+            messages = [{"role": "assistant", "parts": part, "finish_reason": reason} for part, reason in choices]
+            attributes["gen_ai.output.messages"] = json.dumps(messages, ensure_ascii=False)
+        return attributes
 
     def _at(self, seconds: float) -> int:
         """Return a time of an event in nanoseconds since 1970."""

@@ -100,9 +100,8 @@ def _open_pdf(path: Path) -> Iterator[Any]:
         except pypdfium2.PdfiumError as error:
             if "password" not in message(error).lower():
                 raise
-            raise PromptError(
-                f"The file {path} is a PDF with a password. Save it without one, or leave it out."
-            ) from error
+            problem = f"The file {path} is a PDF with a password. Save it without one, or leave it out."
+            raise PromptError(problem) from error
         if pdf.get_formtype() != pypdfium2.raw.FORMTYPE_NONE:
             pdf.init_forms()
     try:
@@ -179,20 +178,19 @@ def _word_box(display_matrix: list[list[float]], text_page: Any, first: int, las
     return (left, top, right, bottom) if left < right and top < bottom else None
 
 
-def _render_pages(
-    path: Path, numbers: Iterable[int], side: float = MAX_READ_SIDE
-) -> Iterator[tuple[int, Image, float]]:
+def _scale(size: tuple[float, float], side: float, most: float) -> float:
+    """Return by how much a page or a picture is made larger, to be read or shown."""
+    width, height = size
+    return min(most, math.sqrt(MAX_READ_PIXELS / (width * height)), side / max(width, height))
+
+
+def _render_pages(path: Path, numbers: list[int], side: float = MAX_READ_SIDE) -> Iterator[tuple[int, Image, float]]:
     """Yield images of pages of a PDF, and how many pixels of each a point takes."""
     with _open_pdf(path) as pdf:
         for number in numbers:
             with _PDFIUM:
                 page = pdf[number]
-                width, height = page.get_size()
-                scale = min(
-                    DOTS_PER_INCH / POINTS_PER_INCH,
-                    math.sqrt(MAX_READ_PIXELS / (width * height)),
-                    side / max(width, height),
-                )
+                scale = _scale(page.get_size(), side, DOTS_PER_INCH / POINTS_PER_INCH)
                 bitmap = page.render(scale=scale, rev_byteorder=True, prefer_bgrx=False, may_draw_forms=True)
                 image = np.array(bitmap.to_numpy())
                 bitmap.close()
@@ -203,21 +201,17 @@ def _render_pages(
 
 def read_picture(path: Path) -> Content:
     """Return the text of a picture, and where it stands. Raises PromptError if there is none, or it is too large."""
-    pages = [_picture_page(picture) for picture in _picture_frames(path)]
-    content = _content(path, pages)
+    content = _content(path, [_picture_page(picture) for picture in _picture_frames(path)])
     if not content.text.strip():
-        raise PromptError(
-            f"The file {path} is a picture, and no text is found in it. Take it again, sharper or nearer, or leave it "
-            "out."
-        )
+        remedy = "Take it again, sharper or nearer, or leave it out."
+        raise PromptError(f"The file {path} is a picture, and no text is found in it. {remedy}")
     return content
 
 
 def _picture_page(picture: "PIL.Image.Image") -> PageText:
-    width, height = picture.size
-    scale = min(1.0, math.sqrt(MAX_READ_PIXELS / (width * height)), MAX_READ_SIDE / max(width, height))
+    scale = _scale(picture.size, MAX_READ_SIDE, 1)
     if scale < 1:
-        picture = picture.resize((max(1, round(width * scale)), max(1, round(height * scale))))
+        picture = picture.resize([max(1, round(pixels * scale)) for pixels in picture.size])
     return recognise(np.asarray(picture))._replace(scale=scale)
 
 
@@ -246,9 +240,8 @@ def _picture_frames(path: Path) -> Iterator["PIL.Image.Image"]:
             try:
                 yield _on_white(PIL.ImageOps.exif_transpose(file))
             except OSError as error:
-                raise PromptError(
-                    f"The file {path} is a broken picture: {message(error)}. Save it again, or leave it out."
-                ) from error
+                problem = f"The file {path} is a broken picture: {message(error)}. Save it again, or leave it out."
+                raise PromptError(problem) from error
 
 
 def _on_white(picture: "PIL.Image.Image") -> "PIL.Image.Image":
@@ -281,10 +274,7 @@ def _sha256(path: Path) -> str:
 
 
 def page_images(path: Path, sha256: str, numbers: Iterable[int]) -> Mapping[int, PageImage]:
-    """Return images of pages of a file, by their numbers from 1; none if it cannot be read, or has another SHA-256.
-
-    Then a warning is logged.
-    """
+    """Return images of pages of a file, by number from 1; none, and log why, if it is unreadable or has changed."""
     try:
         if _sha256(path) == sha256:
             return _images(path, sorted(number - 1 for number in numbers))
@@ -296,25 +286,20 @@ def page_images(path: Path, sha256: str, numbers: Iterable[int]) -> Mapping[int,
 
 
 def _images(path: Path, places: list[int]) -> Mapping[int, PageImage]:
+    import PIL.Image
+
     with path.open("rb") as file:
         is_pdf = b"%PDF-" in file.read(1_024)
     if is_pdf:
-        images = _render_pages(path, places, MAX_SHOWN_SIDE)
-        return {
-            place + 1: _page_image(image, image.shape[1] / scale, image.shape[0] / scale)
-            for place, image, scale in images
-        }
+        pages = _render_pages(path, places, MAX_SHOWN_SIDE)
+        return {place + 1: _page_image(PIL.Image.fromarray(image), scale) for place, image, scale in pages}
     pictures = enumerate(_picture_frames(path))
-    return {
-        place + 1: _page_image(np.asarray(picture), *picture.size) for place, picture in pictures if place in places
-    }
+    return {place + 1: _page_image(picture, 1) for place, picture in pictures if place in places}
 
 
-def _page_image(image: Image, width: float, height: float) -> PageImage:
+def _page_image(picture: "PIL.Image.Image", scale: float) -> PageImage:
     """Return an image as JPEG in a URI, with the size of the page."""
-    import PIL.Image
-
-    picture = PIL.Image.fromarray(image)
+    width, height = picture.width / scale, picture.height / scale
     picture.thumbnail((MAX_SHOWN_SIDE, MAX_SHOWN_SIDE))
     file = io.BytesIO()
     picture.save(file, "JPEG", quality=JPEG_QUALITY)

@@ -3,7 +3,7 @@
     agent = Agent(StructuredModel("smollm2-extract"), output_type=Person)
 
 What an agent asks for is one of four things: free text, an object of a JSON Schema, the arguments of the one tool that
-has to be called, or calls of tools. All but the first are enforced while they are written. See `chat_replies.py` for
+has to be called, or calls of tools. All but the first are enforced while they are written. See `replies.py` for
 calls beside an answer.
 """
 
@@ -43,14 +43,7 @@ from structured.errors import PatternError, SchemaError, StructuredError
 from structured.errors.calling_line import without_warnings
 from structured.errors.values import message, shown
 from structured.extraction.extractor import Extractor
-from structured.integrations.chat_replies import (
-    Reply,
-    Responder,
-    arguments_type,
-    calls_to_text,
-    free_text,
-    result_to_text,
-)
+from structured.integrations.replies import Reply, Responder, arguments_type, calls_to_text, free_text, result_to_text
 from structured.models import LanguageModel, ModelSource, find_model
 from structured.output_types.call_types import functions
 from structured.output_types.functions import Tool
@@ -225,9 +218,8 @@ class _Request:
             return self._responder_without_tools()
         tools = [Tool(tool.name, tool.parameters_json_schema, tool.description or "") for tool in definitions]
         if is_forced and self.settings.get("stop_sequences"):
-            raise UserError(
-                "The setting stop_sequences is for free text, and a tool has to be called here. Leave it out."
-            )
+            problem = "The setting stop_sequences is for free text, and a tool has to be called here. Leave it out."
+            raise UserError(problem)
         if is_forced and len(tools) == 1:
             [tool] = tools
             layout = None if definitions[0].kind == "output" else JsonLayout(optional_properties="omittable")
@@ -246,9 +238,8 @@ class _Request:
         if stops:
             raise UserError("The setting stop_sequences is for free text, and the output has a schema. Leave it out.")
         description = {"description": output_object.description} if output_object.description else {}
-        return self._responder_of(
-            JsonSchema({**description, **output_object.json_schema}, name=output_object.name or "")
-        )
+        schema = {**description, **output_object.json_schema}
+        return self._responder_of(JsonSchema(schema, name=output_object.name or ""))
 
     def _responder_of(
         self, output_type: Any, layout: JsonLayout | None = None, *, is_free: bool = False, **members: Any
@@ -281,22 +272,24 @@ def allowed_tools(settings: ModelSettings, parameters: ModelRequestParameters) -
 
 
 def prompt_turns(messages: Sequence[ModelMessage], instructions: Sequence[str]) -> list[dict[str, str]]:
-    """Return the messages of an agent as those of a prompt: instructions first, then turns of user and assistant.
-
-    Raises UserError for what is no text.
-    """
+    """Return the messages of an agent as a prompt, the instructions first. Raises UserError for what is no text."""
     system: list[str] = []
     turns: list[dict[str, str]] = []
-    calls: dict[str, ToolCallPart] = {}
+    arguments: dict[str, str] = {}
+    """The arguments of calls by their ids."""
     for agent_message in messages:
         parts = agent_message.parts
         if isinstance(agent_message, ModelRequest):
             system += [part.content for part in parts if isinstance(part, SystemPromptPart)]
-            results = [_tool_result_text(part, calls) for part in parts if isinstance(part, ToolReturnPart)]
+            results = [
+                result_to_text(part.tool_name, arguments.get(part.tool_call_id, ""), part.model_response_str())
+                for part in parts
+                if isinstance(part, ToolReturnPart)
+            ]
             others = [_part_text(part) for part in parts if not isinstance(part, ToolReturnPart | SystemPromptPart)]
             role, texts = "user", [*results, *others]
         else:
-            calls |= {part.tool_call_id: part for part in parts if isinstance(part, ToolCallPart)}
+            arguments |= {part.tool_call_id: _arguments(part) for part in parts if isinstance(part, ToolCallPart)}
             role, texts = "assistant", _response_texts(agent_message)
         content = "\n\n".join(filter(None, texts))
         if content and turns and turns[-1]["role"] == role:
@@ -305,12 +298,6 @@ def prompt_turns(messages: Sequence[ModelMessage], instructions: Sequence[str]) 
             turns.append({"role": role, "content": content})
     system_text = "\n\n".join((*system, *instructions))
     return [{"role": "system", "content": system_text}, *turns] if system_text else turns
-
-
-def _tool_result_text(part: ToolReturnPart, calls: Mapping[str, ToolCallPart]) -> str:
-    call = calls.get(part.tool_call_id)
-    arguments = "" if call is None else _arguments(call)
-    return result_to_text(part.tool_name, arguments, part.model_response_str())
 
 
 def _arguments(call: ToolCallPart) -> str:

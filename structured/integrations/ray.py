@@ -34,7 +34,7 @@ from structured.results.result import Provenance
 DOCUMENTS_AT_ONCE = 64
 """Documents that an actor answers in one call."""
 
-NUM_CPUS = 1
+CPUS = 1
 """Cores that Ray reserves for an actor, which are also the threads that it computes with."""
 
 MAX_RETRIES = 3
@@ -118,11 +118,9 @@ def write_batch_by_actors(  # noqa: PLR0913  the batch, its output and its obser
         make_type: Returns the type, in each process.
         options: See `Options`.
         documents: The documents, which are read here, as they are needed.
-        output: As for `write_results`.
         concurrency: The number of actors. Those that find no room are not waited for.
         num_gpus: The GPUs that Ray reserves for each actor; a part of one if several are to share it.
-        resume: As for `write_results`.
-        progress: As for `write_results`.
+        output, resume, progress: As for `write_results`.
         startup: A context that is entered until a first actor is ready.
         on_record: Called with each record once it is written.
 
@@ -214,11 +212,9 @@ def _actor_pool(concurrency: int, num_gpus: float, *actor_arguments: Any) -> Ite
     is_started_here = not ray.is_initialized()
     if is_started_here:
         ray.init(log_to_driver=False, logging_level="ERROR")
-    _warn_of_resources(ray.cluster_resources(), {"GPU": num_gpus, "CPU": NUM_CPUS})
+    _warn_of_resources(ray.cluster_resources(), {"GPU": num_gpus, "CPU": CPUS})
     try:
-        kind = ray.remote(num_cpus=NUM_CPUS, num_gpus=num_gpus, max_restarts=-1, max_task_retries=MAX_RETRIES)(
-            BatchActor
-        )
+        kind = ray.remote(num_cpus=CPUS, num_gpus=num_gpus, max_restarts=-1, max_task_retries=MAX_RETRIES)(BatchActor)
         folders = str(Path.cwd()), [folder for folder in sys.path if folder]
         pool = [kind.remote(*actor_arguments, *folders) for _ in range(concurrency)]
         try:
@@ -236,9 +232,5 @@ def _warn_of_resources(available: Mapping[str, float], required: Mapping[str, fl
     for name, amount in required.items():
         total = available.get(name, 0)
         if total < amount:
-            warn(
-                OptionWarning(
-                    f"An actor reserves {amount:g} {name}, and the cluster has {total:g}: it waits until "
-                    "there is more. Add that, or reserve less."
-                )
-            )
+            reason = f"An actor reserves {amount:g} {name}, and the cluster has {total:g}"
+            warn(OptionWarning(f"{reason}: it waits until there is more. Add that, or reserve less."))

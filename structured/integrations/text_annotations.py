@@ -132,15 +132,15 @@ def _gold(task: Mapping[str, Any], output_type: object) -> dict[str, Any]:
         is_predicted = prediction.get("quote") == quote
         kind, where = labels.get(label, ""), f"{name}, {label}"
         value = prediction.get("value") if is_predicted else _text_to_value(quote, kind, where)
-        steps = _region_steps(region.get("id", ""), label)
-        if steps is None or steps in values:
+        path = region.get("id", "")
+        steps = path_to_steps("" if path == "value" else path)
+        if (steps_to_field(steps) or "value") != label or steps in values:  # no place of the field
             added_values.append((label, value))
         else:
             values[steps] = value
     for label, value in added_values:
-        places = (
-            path_to_steps("" if label == "value" else label.replace("[]", f"[{index}]")) for index in itertools.count()
-        )
+        path = "" if label == "value" else label
+        places = (path_to_steps(path.replace("[]", f"[{index}]")) for index in itertools.count())
         values[next(steps for steps in places if steps not in values or "[]" not in label)] = value
     for path, value in task["data"].get("unplaced", {}).items():
         steps = path_to_steps(path)
@@ -188,12 +188,6 @@ def _labels(output_type: object) -> dict[str, str]:
             kind = field.kind.lstrip("[")
             labels[field.path + "[]" * (len(field.kind) - len(kind)) or "value"] = kind
     return labels
-
-
-def _region_steps(path: str, label: str) -> Steps | None:
-    """Return the place that the id of a region names, if it is one of the field."""
-    steps = path_to_steps("" if path == "value" else path)
-    return steps if (steps_to_field(steps) or "value") == label else None
 
 
 def _nested(values: Mapping[Steps, Any]) -> Any:

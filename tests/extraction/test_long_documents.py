@@ -17,7 +17,7 @@ from pydantic import BaseModel, Field
 from structured import Chunking, Extractor, Grounded, JsonSchema, Key, Repetition, extract, extract_batch
 from structured.errors import BatchError, BudgetWarning, GenerationError, NotStatedError, SchemaError
 from structured.extraction import events
-from structured.integrations.chat_replies import Responder
+from structured.integrations.replies import Responder
 from structured.models import FunctionModel
 from structured.models.scripted import ScriptedModel
 from structured.output_types.keys import SET_SHAPE, shape_function

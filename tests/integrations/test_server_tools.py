@@ -168,6 +168,15 @@ RESULTS = {
         ],
         'user: The result of weather({ "city": "Rio  de" }):\n    wet',
     ),
+    "one whose id an earlier turn had": (
+        [
+            SAID,
+            {"role": "tool", "tool_call_id": "call_1", "content": "dry"},
+            {**SAID, "tool_calls": [{**CALL, "function": {"name": "weather", "arguments": '{"city": "Rio"}'}}]},
+            {"role": "tool", "tool_call_id": "call_1", "content": "wet"},
+        ],
+        'user: The result of weather({"city": "Rio"}):\n    wet',
+    ),
     "two": (
         [
             {**SAID, "content": "One moment.", "tool_calls": [CALL, {**CALL, "id": "call_2"}]},
@@ -216,3 +225,14 @@ def test_turns_that_are_none_are_refused(turn: dict[str, Any], said: str) -> Non
 
     with asking("Fine.") as chat, pytest.raises(openai.BadRequestError, match=said):
         chat.create(model="default", messages=[*user("a"), turn, *user("b")])
+
+
+def test_an_id_is_taken_until_its_call_has_a_result() -> None:
+    import openai
+
+    with (
+        asking("Fine.") as chat,
+        pytest.raises(openai.BadRequestError, match="Two calls have the id 'call_1'") as error,
+    ):
+        chat.create(model="default", messages=[*user("a"), SAID, SAID])
+    assert error.value.param == "messages[2].tool_calls[0].id"

@@ -158,13 +158,9 @@ class Connection:
         finally:
             response.close()
 
-    @property
-    def _connect_seconds(self) -> float:
-        return min(CONNECT_SECONDS, self.timeout)
-
     def _send(self, method: str, path: str, body: Any, limits: ResponseLimits) -> "httpx.Response":
         """Return the response to a request, of which the head has arrived."""
-        extensions = limits.extensions(self._connect_seconds)
+        extensions = limits.extensions(min(CONNECT_SECONDS, self.timeout))
         request = self._client.build_request(method, path, json=body, extensions=extensions)
         return self._client.send(request, stream=True)
 
@@ -193,42 +189,36 @@ class Connection:
     def _errors(self) -> Iterator[None]:
         """Raise ServerError for the errors of HTTP, and for an answer in another form."""
         httpx = _httpx()
-        server = f"The server at {self.address.url}"
         try:
             yield
-        except (httpx.ConnectError, httpx.ConnectTimeout) as error:
-            raise self._error(
-                f"{server} cannot be reached: {self._excerpt(error)}. Start it, or correct the host, the port, or "
-                "+https.",
-                is_for_all=True,
-            ) from error
-        except (httpx.TimeoutException, TimeoutError) as error:
-            raise self._error(
-                f"{server} has not answered within {self.timeout:g} seconds. Raise the timeout of connect(…), ask for "
-                "fewer documents at a time (batch_size), or look at its log."
-            ) from error
-        except (httpx.ReadError, httpx.WriteError, httpx.RemoteProtocolError) as error:
-            raise self._error(
-                f"{server} closed the connection before it had answered: {self._excerpt(error)}. Look at its log.",
-                is_passing=True,
-            ) from error
-        except AnswerTooLongError as error:
-            raise self._error(
-                f"{server} sent more than {MAX_ANSWER_BYTES:,} bytes, and no end of its answer. Look at its log."
-            ) from error
-        except httpx.HTTPError as error:
-            raise self._error(f"{server} could not be asked: {self._excerpt(error)}. Look at its log.") from error
         except StructuredError:
             raise
-        except Failed as error:
-            raise self._error(
-                f"{server} failed in the middle of an answer: {self._excerpt(error)}. Look at its log."
-            ) from None  # a traceback would show it as the server wrote it
-        except Exception as error:
-            raise self._error(
-                f"{server} answered in a form that is not that of {self.address.server}://: {type(error).__name__}: "
-                f"{self._excerpt(error)}. Name the right kind of server, or look at its log."
-            ) from error
+        except Exception as error:  # noqa: BLE001  it is raised as a ServerError
+            reason, remedy = self._excerpt(error), "Look at its log."
+            is_for_all = is_passing = False
+            match error:
+                case httpx.ConnectError() | httpx.ConnectTimeout():
+                    problem, is_for_all = f"cannot be reached: {reason}", True
+                    remedy = "Start it, or correct the host, the port, or +https."
+                case httpx.TimeoutException() | TimeoutError():
+                    problem = f"has not answered within {self.timeout:g} seconds"
+                    ways = "Raise the timeout of connect(…), ask for fewer documents at a time (batch_size)"
+                    remedy = f"{ways}, or look at its log."
+                case httpx.ReadError() | httpx.WriteError() | httpx.RemoteProtocolError():
+                    problem, is_passing = f"closed the connection before it had answered: {reason}", True
+                case AnswerTooLongError():
+                    problem = f"sent more than {MAX_ANSWER_BYTES:,} bytes, and no end of its answer"
+                case httpx.HTTPError():
+                    problem = f"could not be asked: {reason}"
+                case Failed():
+                    problem = f"failed in the middle of an answer: {reason}"
+                case _:
+                    problem = f"answered in a form that is not that of {self.address.server}://"
+                    problem = f"{problem}: {type(error).__name__}: {reason}"
+                    remedy = "Name the right kind of server, or look at its log."
+            problem = f"The server at {self.address.url} {problem}. {remedy}"
+            cause = None if isinstance(error, Failed) else error  # a traceback would show it as the server wrote it
+            raise self._error(problem, is_for_all=is_for_all, is_passing=is_passing) from cause
 
     def _check(self, response: "httpx.Response") -> None:
         """Raise ServerError where a server refused a request, or the error that this library raised there.
@@ -274,7 +264,9 @@ class Connection:
         names = ""
         with (
             suppress(Exception),  # an error is on its way already
-            closing(self._send("GET", "/v1/models", None, ResponseLimits(self._connect_seconds))) as response,
+            closing(
+                self._send("GET", "/v1/models", None, ResponseLimits(min(CONNECT_SECONDS, self.timeout)))
+            ) as response,
         ):
             data = json.loads(_content(response))["data"] if response.status_code == 200 else []
             names = self._excerpt(", ".join(str(model["id"]) for model in data))

@@ -39,7 +39,6 @@ from structured.regex.printing import quantifier
 
 _ENVELOPE_MEMBER = "answer"
 
-
 ConstraintFields: TypeAlias = Mapping[type[Constraint], Callable[[Any], dict[str, Any]]]
 """The members of a request for each kind of constraint; of grammars, only those in GBNF are passed."""
 
@@ -67,6 +66,7 @@ class ChatApi(TableApi):
     """The API that OpenAI and the servers that follow it have in common."""
 
     path = "/v1/chat/completions"
+    enforces = "JSON Schemas, choices, regular expressions and grammars in GBNF"
     limit: ClassVar[str] = "max_tokens"
     """The field for the length of an answer."""
 
@@ -84,11 +84,11 @@ class ChatApi(TableApi):
     def read(self, data: Any) -> ServerAnswer:
         """Return the first choice."""
         [choice, *_] = data["choices"]
-        message, logprobs = choice["message"], choice.get("logprobs") or {}
+        message, logprobs = choice["message"], (choice.get("logprobs") or {}).get("content")
         text = message.get("content") or ""
         if not isinstance(text, str):
             raise Unreadable("content is not text")
-        return _choice_to_answer(text, message.get("refusal"), choice, logprobs.get("content"), data)
+        return _choice_to_answer(text, message.get("refusal"), choice, logprobs, data)
 
     def chunks(self, lines: Iterable[str]) -> Iterator[Any]:
         """Yield the data of server-sent events up to the last one."""
@@ -180,7 +180,6 @@ class VllmApi(ChatApi):
 
     server = "vLLM"
     key = "VLLM_API_KEY"
-    enforces = "JSON Schemas, choices, regular expressions and grammars in GBNF"
     fields: ClassVar[ConstraintFields] = {
         JsonConstraint: _named_schema,
         ChoiceConstraint: lambda choice: {"structured_outputs": {"choice": list(choice.texts)}},
@@ -194,7 +193,6 @@ class SglangApi(ChatApi):
 
     server = "SGLang"
     key = "SGLANG_API_KEY"
-    enforces = "JSON Schemas, choices, regular expressions and grammars in GBNF"
     fields: ClassVar[ConstraintFields] = {
         JsonConstraint: _named_schema,
         ChoiceConstraint: lambda choice: {"regex": f"({words(choice.texts)})"},
@@ -208,7 +206,6 @@ class LlamaCppApi(ChatApi):
 
     server = "The server of llama.cpp"
     key = "LLAMA_API_KEY"
-    enforces = "JSON Schemas, choices, regular expressions and grammars in GBNF"
     needs_name = False
     fields: ClassVar[ConstraintFields] = {
         JsonConstraint: lambda schema: {"response_format": {"type": "json_schema", "schema": dict(schema.schema)}},

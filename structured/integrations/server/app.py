@@ -68,7 +68,9 @@ class RequestChecks:
     def _check(self, scope: Scope) -> None:
         """Raise RequestError for a request that is not handed on."""
         headers = Headers(scope=scope)
-        if _path(scope) not in KEYLESS_PATHS and not self._has_key(headers.get("authorization", "")):
+        authorization, expected = headers.get("authorization", "").encode(), f"Bearer {self.api_key}".encode()
+        has_key = self.api_key is None or hmac.compare_digest(authorization, expected)
+        if _path(scope) not in KEYLESS_PATHS and not has_key:
             problem = "A key is needed: Authorization: Bearer KEY."
             raise RequestError(401, problem, headers={"WWW-Authenticate": "Bearer"})
         content_type = headers.get("content-type")
@@ -100,11 +102,6 @@ class RequestChecks:
             return message
 
         return receive_within_limits
-
-    def _has_key(self, authorization: str) -> bool:
-        if self.api_key is None:
-            return True
-        return hmac.compare_digest(authorization.encode(), f"Bearer {self.api_key}".encode())
 
     @property
     def _too_large(self) -> str:
@@ -167,28 +164,23 @@ def create_app(
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         with RunningBatch(load_model(model), limits.running) as batch:
-            await asyncio.to_thread(_warm_up)
+            # Answered once with a scripted model, so that the first request imports and loads less.
+            await asyncio.to_thread(lambda: Extractor(Choice(["yes", "no"]), model=ScriptedModel("yes"))("Ready?"))
             server = app.state.server = ServerState(batch, limits, types)
             try:
                 yield
             finally:
                 server.threads.close()
 
+    errors = (RequestError, StructuredError, RequestValidationError, HTTPException, Exception)
     app = FastAPI(
         title="structured",
         lifespan=lifespan,
         version=structured.__version__,
         docs_url=None,
         redoc_url=None,
-        exception_handlers=dict.fromkeys(
-            (RequestError, StructuredError, RequestValidationError, HTTPException, Exception), answer_error
-        ),
+        exception_handlers=dict.fromkeys(errors, answer_error),
     )
     app.include_router(router)
     app.add_middleware(RequestChecks, limits=limits, api_key=api_key)
     return app
-
-
-def _warm_up() -> None:
-    """Answer once with a scripted model, so that the first request imports and loads less."""
-    Extractor(Choice(["yes", "no"]), model=ScriptedModel("yes"))("Ready?")

@@ -21,16 +21,7 @@ from structured.errors.values import nearest
 MODEL_NAME = "Record"
 """The name of the model that is made."""
 
-_SIMPLE_TYPES: dict[str, Any] = {
-    "str": str,
-    "int": int,
-    "float": float,
-    "bool": bool,
-    "date": date,
-    "datetime": datetime,
-    "time": time,
-    "Decimal": Decimal,
-}
+_SIMPLE_TYPES = {kind.__name__: kind for kind in (str, int, float, bool, date, datetime, time, Decimal)}
 _GENERIC_EXAMPLES = {
     "list": "list[str]",
     "dict": "dict[str, int]",
@@ -121,9 +112,8 @@ class _Reader:
             case ast.Name(id=name) if name in _GENERIC_EXAMPLES:
                 raise self.error(f"{name} of what? Write {_GENERIC_EXAMPLES[name]}.", node)
             case ast.Name(id=name):
-                raise self.error(
-                    f"{name!r} is no type here.{nearest(name, (*_SIMPLE_TYPES, *_GENERIC_EXAMPLES))}", node
-                )
+                suggestion = nearest(name, (*_SIMPLE_TYPES, *_GENERIC_EXAMPLES))
+                raise self.error(f"{name!r} is no type here.{suggestion}", node)
             case ast.BinOp(op=ast.BitOr(), left=left, right=right):
                 return self._union([left, right])
             case ast.Subscript(value=ast.Name(id=name), slice=subscript) if name in _GENERIC_EXAMPLES:
@@ -169,9 +159,8 @@ class _Reader:
                 return choice
             case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() as number)) if number is not True:
                 return -number
-        raise self.error(
-            'A choice is a text in quotation marks, a whole number, True, False or None: Literal["a", 1].', node
-        )
+        problem = 'A choice is a text in quotation marks, a whole number, True, False or None: Literal["a", 1].'
+        raise self.error(problem, node)
 
     def _syntax_error(self, error: SyntaxError) -> FieldListError:
         """Return the error of a list that is no Python."""

@@ -13,9 +13,8 @@ from fastapi import Request
 
 from structured.decoding.running_batch import Caller
 from structured.errors.arguments import check_fields, count, number
+from structured.errors.calling_line import without_warnings
 from structured.integrations.server.request_errors import RequestError
-
-_POSITIVE = number(lambda value: value > 0, "a positive number")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +47,8 @@ class Limits:
 
     def __post_init__(self) -> None:
         counts = ("running", "body", "schema", "documents", "characters", "max_tokens")
-        check_fields(
-            self, {**dict.fromkeys(counts, count(1)), "waiting": count(0), "seconds": _POSITIVE, "patience": _POSITIVE}
-        )
+        positive = dict.fromkeys(("seconds", "patience"), number(lambda value: value > 0, "a positive number"))
+        check_fields(self, {**dict.fromkeys(counts, count(1)), "waiting": count(0), **positive})
 
 
 RETRY_AFTER = {"Retry-After": "2"}
@@ -143,8 +141,7 @@ class RequestThreads:
     async def call(self, request: Request, function: Callable[[], T]) -> T:
         """Call a function in a thread when it is the request's turn, and return its result.
 
-        If the client hangs up, or time is up, the texts that the function waits for leave the batch. Raises
-        RequestError.
+        If the client hangs up, or time is up, its texts leave the batch. Raises RequestError.
         """
         pieces, leave = await self.stream(request, lambda: iter([(function(),)]))
         try:
@@ -168,7 +165,7 @@ class RequestThreads:
 
         def pump() -> None:
             try:
-                with caller:
+                with caller, without_warnings():  # of which an answer has marks
                     for piece in function():
                         loop.call_soon_threadsafe(pieces.put_nowait, piece)
             finally:

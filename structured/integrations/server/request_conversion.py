@@ -11,7 +11,7 @@ from structured.decoding.repetition import Repetition
 from structured.errors import PromptError
 from structured.extraction.options import Options
 from structured.extraction.prompts import Conversation
-from structured.integrations.chat_replies import arguments_type, calls_to_text, free_text, result_to_text
+from structured.integrations.replies import arguments_type, calls_to_text, free_text, result_to_text
 from structured.integrations.server.field_lists import FieldListError, read_fields
 from structured.integrations.server.limits import Limits
 from structured.integrations.server.request_bodies import (
@@ -39,38 +39,40 @@ from structured.output_types.output_type import OutputType
 from structured.output_types.regex import Regex
 
 
-def output_type_of(body: GenerationRequest, limits: Limits) -> Any:
+def output_type_of(body: GenerationRequest | LibraryRequest, limits: Limits) -> Any:
     """Return the output type that a request constrains its answer to; free text where it does not.
 
-    Raises RequestError where it asks for two things at once, for what is too large, or for what cannot be enforced.
+    Nothing that it refers to is fetched, and nothing of it is run. Raises RequestError where it asks for two things at
+    once, or for what is too large, and what making the type raises.
     """
+    if isinstance(body, LibraryRequest):
+        return _constrained_type(_constraint_of(body), limits)
     constraints = body.constraints
     if isinstance(body, ChatRequest) and body.uses_tools:
         arguments = {"name": body.called_tool, "may_skip": body.may_skip_tools}
         tools = RequestedConstraint("tools", body.tools, arguments)
         if body.may_skip_tools:  # then the others are for the answer in place of calls
-            return constrained_type(tools, limits)
+            return _constrained_type(tools, limits)
         constraints["tools"] = tools
     if len(constraints) > 1:
         raise RequestError(400, f"{' and '.join(constraints)} exclude each other.", parameter=next(iter(constraints)))
     if not constraints:
-        check_length("".join(body.stops), limits, "stop")
+        _check_length("".join(body.stops), limits, "stop")
         return free_text(body.stops)
     [(member, constraint)] = constraints.items()
     if body.stops:
         raise RequestError(400, f"stop and {member} exclude each other.", parameter="stop")
-    return constrained_type(constraint, limits)
+    return _constrained_type(constraint, limits)
 
 
-def check_length(constraint: Any, limits: Limits, name: str) -> None:
+def _check_length(constraint: Any, limits: Limits, name: str) -> None:
     """Raise RequestError for a constraint that is too long, as text or as JSON."""
     length = len(constraint if isinstance(constraint, str) else json.dumps(constraint, ensure_ascii=False))
     if length > limits.schema:
         raise RequestError(413, f"{name} has {length:,} characters; {limits.schema:,} are taken.", parameter=name)
 
 
-def constraint_of(body: LibraryRequest) -> RequestedConstraint:
-    """Return the constraint of a request of the library's own, unless it names a type of the server."""
+def _constraint_of(body: LibraryRequest) -> RequestedConstraint:
     match body:
         case ChooseRequest(choices=choices):
             return RequestedConstraint("choice", choices)
@@ -85,13 +87,9 @@ def constraint_of(body: LibraryRequest) -> RequestedConstraint:
     raise AssertionError(body)
 
 
-def constrained_type(constraint: RequestedConstraint, limits: Limits) -> Any:
-    """Return the output type of a constraint; nothing that it refers to is fetched, and nothing of it is run.
-
-    Raises RequestError for one that is too long, and what making the type raises.
-    """
+def _constrained_type(constraint: RequestedConstraint, limits: Limits) -> Any:
     name, make = _TYPE_MAKERS[constraint.kind]
-    check_length(constraint.value, limits, name)
+    _check_length(constraint.value, limits, name)
     return make(constraint.value, **constraint.type_arguments)
 
 
@@ -145,30 +143,18 @@ def prompt_messages(messages: Sequence[Message], member: str = "messages") -> li
 
     Raises RequestError for what is no chat; `member` is the one of the request that the messages are made of.
     """
-    calls: dict[str | None, ToolCall] = {}
+    calls = _calls_of_results(messages, member)
     turns: list[dict[str, str]] = []
     positions: list[int] = []
     """For each turn, the position of the last message in it."""
-    previous_role = None
     for position, message in enumerate(messages):
-        place = f"messages[{position}]" if member == "messages" else ""
-        for number, new_call in enumerate(message.tool_calls or ()):
-            if new_call.id in calls:
-                problem = f"Two calls have the id {new_call.id!r}, by which results name theirs. Give each its own."
-                raise RequestError(400, problem, parameter=f"{place}.tool_calls[{number}].id" if place else member)
-            calls[new_call.id] = new_call
-        if message.role == "tool" and message.tool_call_id not in calls:
-            problem = f"There is no call {message.tool_call_id!r} before its result."
-            raise RequestError(400, problem, parameter=f"{place}.tool_call_id" if place else member)
-        call = calls[message.tool_call_id] if message.role == "tool" else None
-        text = _text_with_calls(message) if call is None else _tool_result_text(call, message.text)
-        if previous_role == "tool" and message.role in {"tool", "user"}:
+        text = _tool_result_text(calls[position], message.text) if position in calls else _text_with_calls(message)
+        if position - 1 in calls and message.role in {"tool", "user"}:
             turns[-1]["content"] += f"\n\n{text}"
             positions[-1] = position
         else:
             turns.append({"role": _ROLES.get(message.role, message.role), "content": text})
             positions.append(position)
-        previous_role = message.role
     try:
         Conversation.read(turns, member)
     except PromptError as error:
@@ -186,18 +172,41 @@ _ROLES = {"developer": "system", "tool": "user"}
 """The roles that prompts lack, with the roles that take their place."""
 
 
+def _calls_of_results(messages: Sequence[Message], member: str) -> dict[int, ToolCall]:
+    """Return the call of each message with a result, the latest call of its id. Raises RequestError.
+
+    An id may come again once its call has a result: some clients number the calls of each turn anew.
+    """
+    calls: dict[int, ToolCall] = {}
+    latest: dict[str | None, ToolCall] = {}
+    open_ids: set[str | None] = set()
+    for position, message in enumerate(messages):
+        for number, call in enumerate(message.tool_calls or ()):
+            if call.id in open_ids:
+                path = f"messages[{position}].tool_calls[{number}].id" if member == "messages" else member
+                problem = f"Two calls have the id {call.id!r}, by which results name theirs. Give each its own."
+                raise RequestError(400, problem, parameter=path)
+            latest[call.id] = call
+            open_ids.add(call.id)
+        if message.role == "tool":
+            if message.tool_call_id not in latest:
+                path = f"messages[{position}].tool_call_id" if member == "messages" else member
+                problem = f"There is no call {message.tool_call_id!r} before its result."
+                raise RequestError(400, problem, parameter=path)
+            calls[position] = latest[message.tool_call_id]
+            open_ids.discard(message.tool_call_id)
+    return calls
+
+
 def _tool_result_text(call: ToolCall, text: str) -> str:
-    name, arguments = (_on_one_line(part) for part in (call.function.name, call.function.arguments))
+    parts = ((line.strip() for line in part.splitlines()) for part in (call.function.name, call.function.arguments))
+    name, arguments = (" ".join(filter(None, lines)) for lines in parts)
     return result_to_text(name, arguments, text)
-
-
-def _on_one_line(text: str) -> str:
-    return " ".join(filter(None, map(str.strip, text.splitlines())))
 
 
 def _text_with_calls(message: Message) -> str:
     """Return the text of a message, and its calls."""
-    calls = calls_to_text((one.function.name, one.function.arguments) for one in message.tool_calls or ())
+    calls = calls_to_text((call.function.name, call.function.arguments) for call in message.tool_calls or ())
     return "\n\n".join(filter(None, (message.text, calls)))
 
 

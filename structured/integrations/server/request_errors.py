@@ -11,37 +11,13 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
-from structured.errors import (
-    BudgetError,
-    GenerationError,
-    ModelError,
-    OutOfMemoryError,
-    PatternError,
-    PromptError,
-    SchemaError,
-    StructuredError,
-    VocabularyError,
-)
-from structured.integrations.error_data import error_to_fields
+from structured.errors import GenerationError, OutOfMemoryError, StructuredError
+from structured.integrations.error_data import FIELD_TYPES, error_to_fields
 
-_ERROR_TYPES = {
-    400: "invalid_request_error",
-    401: "authentication_error",
-    404: "not_found_error",
-    429: "rate_limit_error",
-}
+_ERROR_TYPES = {401: "authentication_error", 404: "not_found_error", 429: "rate_limit_error"}
 
-STATUSES: Mapping[type[StructuredError], int] = {
-    SchemaError: 400,
-    PatternError: 400,
-    VocabularyError: 400,
-    PromptError: 400,
-    BudgetError: 400,
-    GenerationError: 422,
-    OutOfMemoryError: 503,
-    ModelError: 500,
-}
-"""The statuses of errors: 4xx for a wrong request and a rejected answer, 5xx for errors of the model."""
+_STATUSES = {**dict.fromkeys(FIELD_TYPES, 400), GenerationError: 422, OutOfMemoryError: 503}
+"""The statuses of errors: 4xx for a wrong request and a rejected answer, 500 for all others."""
 
 
 @dataclass(eq=False)
@@ -62,14 +38,9 @@ class RequestError(Exception):
     @classmethod
     def of(cls, error: StructuredError, parameter: str | None = None) -> "RequestError":
         """Return an error of the library as the answer to a request."""
-        status = next((status for kind, status in STATUSES.items() if isinstance(error, kind)), 500)
-        return cls(
-            status,
-            str(error),
-            parameter=parameter if status == 400 else None,
-            code=type(error).__name__,
-            fields=error_to_fields(error),
-        )
+        status = next((status for kind, status in _STATUSES.items() if isinstance(error, kind)), 500)
+        parameter, code = parameter if status == 400 else None, type(error).__name__
+        return cls(status, str(error), parameter=parameter, code=code, fields=error_to_fields(error))
 
     def body(self) -> dict[str, object]:
         """Return the error in OpenAI's form; one of the library's that clients raise again has its fields."""
@@ -126,18 +97,14 @@ def _invalid_body_error(error: RequestValidationError) -> RequestError:
     return RequestError(400, "The body is no JSON object.")
 
 
-_PENALTY = "penalties are not supported. Leave it out"
+_PENALTIES = ("frequency_penalty", "presence_penalty", "repetition_penalty")
 _UNSUPPORTED_MEMBERS: Mapping[str, str] = {
-    "frequency_penalty": _PENALTY,
-    "presence_penalty": _PENALTY,
-    "repetition_penalty": _PENALTY,
+    **dict.fromkeys(_PENALTIES, "penalties are not supported. Leave it out"),
+    **dict.fromkeys(("reasoning", "reasoning_effort"), "reasoning is not supported. Leave it out"),
+    **dict.fromkeys(("conversation", "previous_response_id"), "nothing is stored here. Send the whole input"),
     "logit_bias": "biases are not supported. Leave it out, or constrain the answer",
     "functions": "functions are not supported. Use tools",
     "function_call": "functions are not supported. Use tool_choice",
-    "reasoning_effort": "reasoning is not supported. Leave it out",
-    "reasoning": "reasoning is not supported. Leave it out",
-    "previous_response_id": "nothing is stored here. Send the whole input",
-    "conversation": "nothing is stored here. Send the whole input",
     "background": "nothing is stored here. Wait for the response, or stream it",
 }
 """Messages for members that other servers take and this one does not, whatever their values."""
@@ -145,9 +112,7 @@ _UNSUPPORTED_MEMBERS: Mapping[str, str] = {
 _MESSAGES: Mapping[str, str] = {
     "extra_forbidden": "there is no such member here, and what would be ignored is refused. Leave it out",
     "missing": "it is missing",
-    "dict_type": "it should be an object",
-    "model_attributes_type": "it should be an object",
-    "model_type": "it should be an object",
+    **dict.fromkeys(("dict_type", "model_attributes_type", "model_type"), "it should be an object"),
     "list_type": "it should be an array",
     "bool_type": "it should be true or false",
     "string_type": "it should be a string",

@@ -5,6 +5,7 @@ import json
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar, TypeAlias
 from uuid import uuid4
@@ -14,7 +15,7 @@ from pydantic_core import to_jsonable_python
 
 from structured.decoding.requests import Generation
 from structured.errors import StructuredError
-from structured.integrations.chat_replies import Reply
+from structured.integrations.replies import Reply
 from structured.integrations.server.request_errors import RequestError
 from structured.results.result import Result
 from structured.vocabulary import Vocabulary
@@ -22,13 +23,12 @@ from structured.vocabulary import Vocabulary
 LOWEST_LOGPROB = -9999.0
 """The log-probability of a token that the model excludes, as in OpenAI's API: JSON has no infinity."""
 
-
 Piece: TypeAlias = str | tuple[Reply, int]
 """A piece of the text of a stream; last, the whole reply with the number of tokens of the prompt."""
 
 
 @dataclass(frozen=True, slots=True)
-class ResponseWriter(ABC):
+class Writer(ABC):
     """What writes the responses of an endpoint: whole, or as the events of a stream."""
 
     model: str
@@ -77,29 +77,33 @@ def _logprob_entry(token: bytes, log_probability: float) -> dict[str, Any]:
     return {"token": token.decode(errors="replace"), "logprob": shown, "bytes": list(token)}
 
 
-class ChoicesWriter(ResponseWriter):
-    """Writes replies as entries of `choices`, and streams as chunks with one choice each."""
+@dataclass(frozen=True, slots=True)
+class ChatWriter(Writer):
+    """Writes the responses of `/v1/chat/completions`: entries of `choices`, in streams chunks with one choice each."""
 
-    prefix: ClassVar[str]
-    kind: ClassVar[str]
-    chunk_kind: ClassVar[str]
+    tool: str | None = None
+    """The tool that is called, whose arguments the text of a stream is."""
+
+    prefix: ClassVar = "chatcmpl"
+    kind: ClassVar = "chat.completion"
+    chunk_kind: ClassVar = "chat.completion.chunk"
 
     def to_response(self, replies: Sequence[Reply], prompt_tokens: int) -> dict[str, Any]:
         """Return the response to a request."""
         choices = [{"index": index, **self._content(reply), **self._end(reply)} for index, reply in enumerate(replies)]
-        return self._object(self.kind, choices=choices, usage=usage_of(replies, prompt_tokens))
+        written_tokens = sum(reply.generation.written_tokens for reply in replies)
+        return self._object(self.kind, choices=choices, usage=usage(prompt_tokens, written_tokens))
 
     def to_events(self, pieces: Iterable[Piece], *, with_usage: bool) -> Iterator[str]:
         """Yield a chunk for each piece and for the end, perhaps one with the usage, and `[DONE]`."""
-        if self.first_delta is not None:
-            yield self._chunk(self.first_delta)
         try:
+            yield from map(self._chunk, self._first_deltas())
             for piece in pieces:
                 if not isinstance(piece, str):
                     reply, prompt_tokens = piece
                     yield self._chunk({**self._last_delta(reply), **self._end(reply)})
                     if with_usage:
-                        totals = usage_of([reply], prompt_tokens)
+                        totals = usage(prompt_tokens, reply.generation.written_tokens)
                         yield event(self._object(self.chunk_kind, choices=[], usage=totals))
                 elif piece:
                     yield self._chunk(self._delta(piece))
@@ -122,73 +126,46 @@ class ChoicesWriter(ResponseWriter):
         head = {"id": f"{self.prefix}-{self.id}", "object": kind, "created": self.created, "model": self.model}
         return {**head, **members}
 
-    @property
-    def first_delta(self) -> dict[str, Any] | None:
-        """The content of the chunk before the text; None where the first chunk has text."""
-        return None
-
-    @abstractmethod
-    def _content(self, reply: Reply) -> dict[str, Any]:
-        """Return the content of a whole answer."""
-
-    @abstractmethod
-    def _delta(self, piece: str) -> dict[str, Any]:
-        """Return the content of a chunk with a piece of the text."""
-
-    @abstractmethod
-    def _last_delta(self, reply: Reply) -> dict[str, Any]:
-        """Return the content of the last chunk: what the pieces did not say."""
-
-    @abstractmethod
-    def _logprobs(self, entries: list[dict[str, Any]]) -> dict[str, Any]:
-        """Return the log-probabilities of tokens as the endpoint has them."""
-
-
-@dataclass(frozen=True, slots=True)
-class ChatWriter(ChoicesWriter):
-    """Writes the responses of `/v1/chat/completions`."""
-
-    tool: str | None = None
-    """The tool that is called, whose arguments the text of a stream is."""
-
-    prefix = "chatcmpl"
-    kind = "chat.completion"
-    chunk_kind = "chat.completion.chunk"
-
-    @property
-    def first_delta(self) -> dict[str, Any]:
-        """The role, and the call whose arguments follow."""
+    def _first_deltas(self) -> list[dict[str, Any]]:
+        """Return the content of the chunk before the text: the role, and the call whose arguments follow."""
         delta: dict[str, Any] = {"role": "assistant", "content": ""}
         if self.tool is not None:
             delta |= {"content": None, "tool_calls": [{"index": 0, **openai_call(self.tool, "")}]}
-        return {"delta": delta}
+        return [{"delta": delta}]
 
     def _content(self, reply: Reply) -> dict[str, Any]:
+        """Return the content of a whole answer."""
         message: dict[str, Any] = {"role": "assistant", "content": reply.text, "refusal": None}
         if reply.calls:
             message |= {"content": None, "tool_calls": [openai_call(*call) for call in reply.calls]}
         return {"message": message}
 
     def _delta(self, piece: str) -> dict[str, Any]:
+        """Return the content of a chunk with a piece of the text."""
         if self.tool is None:
             return {"delta": {"content": piece}}
         return {"delta": {"tool_calls": [{"index": 0, "function": {"arguments": piece}}]}}
 
     def _last_delta(self, reply: Reply) -> dict[str, Any]:
+        """Return the content of the last chunk: what the pieces did not say."""
         if not reply.calls or self.tool is not None:
             return {"delta": {}}
         calls = [{"index": index, **openai_call(*call)} for index, call in enumerate(reply.calls)]
         return {"delta": {"tool_calls": calls}}
 
     def _logprobs(self, entries: list[dict[str, Any]]) -> dict[str, Any]:
+        """Return the log-probabilities of tokens as the endpoint has them."""
         return {"content": entries}
 
 
-class CompletionWriter(ChoicesWriter):
-    """Writes the responses of `/v1/completions`."""
+class CompletionWriter(ChatWriter):
+    """Writes the responses of `/v1/completions`: as those of a chat, with plain text in place of messages."""
 
     prefix = "cmpl"
     kind = chunk_kind = "text_completion"
+
+    def _first_deltas(self) -> list[dict[str, Any]]:
+        return []
 
     def _content(self, reply: Reply) -> dict[str, Any]:
         return {"text": reply.text}
@@ -212,11 +189,9 @@ class CompletionWriter(ChoicesWriter):
 
 def marks_of(generations: Sequence[Generation]) -> dict[str, bool]:
     """Return the members that mark an answer which is valid and may be incomplete; none for another."""
-    marks = {
-        "shortened": any(one.shortened for one in generations),
-        "repetitive": any(one.diagnostics.repetitions for one in generations),
-    }
-    return {name: True for name, holds in marks.items() if holds}
+    marks = {"shortened": True} if any(generation.shortened for generation in generations) else {}
+    is_repetitive = any(generation.diagnostics.repetitions for generation in generations)
+    return {**marks, "repetitive": True} if is_repetitive else marks
 
 
 def marks_of_reply(reply: Reply) -> dict[str, bool]:
@@ -235,11 +210,6 @@ def finish_reason(reply: Reply) -> str:
 def openai_call(name: str, arguments: str) -> dict[str, Any]:
     """Return an entry of `tool_calls`, given the arguments as JSON text."""
     return {"id": f"call_{uuid4().hex[:24]}", "type": "function", "function": {"name": name, "arguments": arguments}}
-
-
-def usage_of(replies: Iterable[Reply], prompt_tokens: int) -> dict[str, int]:
-    """Return how many tokens a request took."""
-    return usage(prompt_tokens, sum(reply.generation.written_tokens for reply in replies))
 
 
 def usage(prompt_tokens: int, completion_tokens: int) -> dict[str, int]:
@@ -279,7 +249,9 @@ def _result_to_json(result: Result[Any], *, evidence: bool) -> str:
         value = result.value
     except StructuredError as error:
         raise RequestError.of(error) from error
-    members = {"value": _to_json_data(value), **marks_of(result.generations)}
+    with suppress(ValueError):  # of data that is nested too deeply for Pydantic
+        value = to_jsonable_python(value)
+    members = {"value": value, **marks_of(result.generations)}
     if evidence:
         cost = result.usage
         members |= {
@@ -293,11 +265,3 @@ def _result_to_json(result: Result[Any], *, evidence: bool) -> str:
         return json.dumps(members, ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
         raise RequestError(422, f"The value cannot be written as JSON: {error}.", code="GenerationError") from error
-
-
-def _to_json_data(value: object) -> Any:
-    """Return a value as JSON data; deeply nested data, which Pydantic refuses, as it is."""
-    try:
-        return to_jsonable_python(value)
-    except ValueError:
-        return value

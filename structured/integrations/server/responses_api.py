@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import Discriminator, Field, StrictBool, StrictInt, Tag, ValidationError, model_validator
 
-from structured.integrations.chat_replies import Reply
+from structured.integrations.replies import Reply
 from structured.integrations.server.request_bodies import (
     MAX_LOGPROBS,
     MAX_TOOLS,
@@ -21,7 +21,7 @@ from structured.integrations.server.request_bodies import (
     text_parts_only,
 )
 from structured.integrations.server.request_errors import RequestError
-from structured.integrations.server.responses import Piece, ResponseWriter, finish_reason, marks_of_reply
+from structured.integrations.server.responses import Piece, Writer, finish_reason, marks_of_reply
 
 Event: TypeAlias = tuple[str, JsonObject]
 """The type of an event, and its other members."""
@@ -152,13 +152,14 @@ class ResponsesRequest(OpenAIRequest):
 
     def chat(self) -> ChatRequest:
         """Return the request for a chat that asks the same. Raises RequestError for what a chat cannot be."""
-        text_format = self.text.format
-        response_format: JsonObject | None = None if text_format.type == "text" else {"type": text_format.type}
-        if response_format and text_format.type == "json_schema":
-            schema = {"name": text_format.name, "description": text_format.description, "schema": text_format.schema_}
+        form = self.text.format
+        response_format: JsonObject | None = None if form.type == "text" else {"type": form.type}
+        if response_format and form.schema_ is not None:
+            schema = {"name": form.name, "description": form.description, "schema": form.schema_}
             response_format["json_schema"] = schema
-        function = self.tool_choice if isinstance(self.tool_choice, ChosenFunction) else None
-        choice = {"type": "function", "function": {"name": function.name}} if function else self.tool_choice
+        choice: Any = self.tool_choice
+        if isinstance(choice, ChosenFunction):
+            choice = {"type": "function", "function": {"name": choice.name}}
         members: JsonObject = {
             "messages": self._messages(),
             "tools": [_chat_tool(tool) for tool in self.tools] if self.tools else None,
@@ -209,7 +210,7 @@ def _chat_tool(tool: JsonObject) -> JsonObject:
 
 
 @dataclass(frozen=True, slots=True)
-class ResponsesApiWriter(ResponseWriter):
+class ResponsesApiWriter(Writer):
     """Writes the responses of `/v1/responses`: an object with items, each of them a message or a call."""
 
     request: ResponsesRequest = field(kw_only=True)

@@ -2,7 +2,7 @@
 
 import itertools
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from string import Template
 from typing import Annotated, Any
@@ -15,7 +15,7 @@ from starlette.types import Receive, Scope, Send
 from structured.errors import PatternError, SchemaError
 from structured.extraction.options import Options
 from structured.extraction.prompts import TextOrChat
-from structured.integrations.chat_replies import Responder
+from structured.integrations.replies import Responder
 from structured.integrations.server.request_bodies import (
     ChatRequest,
     ChooseRequest,
@@ -26,30 +26,11 @@ from structured.integrations.server.request_bodies import (
     LibraryRequest,
     RegexRequest,
 )
-from structured.integrations.server.request_conversion import (
-    constrained_type,
-    constraint_of,
-    options_of,
-    output_type_of,
-    prompt_messages,
-)
+from structured.integrations.server.request_conversion import options_of, output_type_of, prompt_messages
 from structured.integrations.server.request_errors import RequestError
-from structured.integrations.server.responses import (
-    ChatWriter,
-    CompletionWriter,
-    ResponseWriter,
-    response_of,
-    response_of_all,
-)
+from structured.integrations.server.responses import ChatWriter, CompletionWriter, Writer, response_of, response_of_all
 from structured.integrations.server.responses_api import ResponsesApiWriter, ResponsesRequest
-from structured.integrations.server.server_state import (
-    DEFAULT_MODEL,
-    ServerState,
-    TokenCounter,
-    pieces_of,
-    replies_of,
-    results_of,
-)
+from structured.integrations.server.server_state import ServerState, TokenCounter, pieces_of, results_of
 from structured.jobs.review_page import digest_of_source, page_part, to_inert_json
 from structured.output_types.json_output import JsonLayout
 from structured.results.evidence import BANDS, MATCH_WORDS
@@ -127,7 +108,7 @@ async def metrics(server: CurrentServer) -> Response:
 @router.get("/v1/models")
 async def models(server: CurrentServer) -> dict[str, Any]:
     """List the model that is served, and the name that it has with every server."""
-    return {"object": "list", "data": [_model(name) for name in (server.model, DEFAULT_MODEL)]}
+    return {"object": "list", "data": [_model(name) for name in (server.model, server.default_model)]}
 
 
 @router.get("/v1/models/{name:path}")
@@ -177,7 +158,7 @@ async def _reply(  # noqa: PLR0913  the parts of both endpoints
     server: ServerState,
     body: GenerationRequest,
     *,
-    writer: ResponseWriter,
+    writer: Writer,
     documents: Sequence[TextOrChat],
     max_tokens: int,
 ) -> Any:
@@ -190,11 +171,9 @@ async def _reply(  # noqa: PLR0913  the parts of both endpoints
     counter = TokenCounter(server.metrics)
     options: Options = {**options_of(body, max_tokens), "observe": counter}
 
-    def make_responder() -> Responder:
-        return _responder(server, body, options, writer.alternatives_per_token or 0)
-
+    make_responder = partial(_responder, server, body, options, writer.alternatives_per_token or 0)
     if not body.stream:
-        replies = await server.threads.call(request, lambda: replies_of(make_responder(), documents))
+        replies = await server.threads.call(request, lambda: make_responder().replies(documents))
         return JSONResponse(writer.to_response(replies, counter.total_of_prompts(replies, body.n)))
     with_usage = body.stream_options is not None and body.stream_options.include_usage
 
@@ -245,7 +224,7 @@ class EventStream(StreamingResponse):
 @router.post("/v1/extract")
 async def extract(body: ExtractRequest, request: Request, server: CurrentServer) -> Response:
     """Extract values from a document, or from several: one that fails does not cost the others."""
-    documents = body.documents or ()
+    documents = body.documents or []
     server.check_documents(len(documents))
     if body.text is not None:
         return await _value_response(request, server, body, body.text)
@@ -276,9 +255,7 @@ async def _value_response(request: Request, server: ServerState, body: LibraryRe
     return response_of(result, evidence=body.evidence)
 
 
-async def _values(
-    request: Request, server: ServerState, body: LibraryRequest, texts: Sequence[str]
-) -> list[Result[Any]]:
+async def _values(request: Request, server: ServerState, body: LibraryRequest, texts: list[str]) -> list[Result[Any]]:
     """Return the result for each text. Raises RequestError if the request is wrong as a whole."""
     server.check_model(body.model)
     server.check_size(texts)
@@ -288,7 +265,7 @@ async def _values(
     def make_type() -> Any:
         if isinstance(body, ExtractRequest) and body.type is not None:
             return server.type(body.type)
-        return constrained_type(constraint_of(body), server.limits)
+        return output_type_of(body, server.limits)
 
     def answer() -> list[Result[Any]]:
         return results_of(server.extractors.find(body.constraint_key, make_type, options), texts)

@@ -2,9 +2,8 @@
 
 import os
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from fastapi import Request
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
@@ -15,13 +14,12 @@ from prometheus_client.registry import Collector
 from structured.decoding.generate import drop_indexes
 from structured.decoding.running_batch import RunningBatch
 from structured.errors import ModelError, StructuredError
-from structured.errors.calling_line import without_warnings
 from structured.extraction.batch_state import failed_result
 from structured.extraction.events import AttemptWritten
 from structured.extraction.extractor import Extractor
 from structured.extraction.options import Options
 from structured.extraction.prompts import TextOrChat
-from structured.integrations.chat_replies import Reply, Responder
+from structured.integrations.replies import Reply, Responder
 from structured.integrations.server.limits import Admission, Limits, RequestThreads
 from structured.integrations.server.request_errors import RequestError
 from structured.integrations.server.responses import Piece
@@ -36,21 +34,19 @@ class Metrics:
     """The metrics of one server, or of all workers of a server, whose counters are added up."""
 
     def __init__(self, batch: RunningBatch, admission: Admission) -> None:
-        self.registry = CollectorRegistry()
+        registry = self.registry = CollectorRegistry()
         self.requests = Counter(
-            "structured_requests", "Requests, by path and status.", ("path", "status"), registry=self.registry
+            "structured_requests", "Requests, by path and status.", ("path", "status"), registry=registry
         )
         self.seconds = Histogram(
             "structured_request_seconds",
             "From the request to the end of the answer.",
             ("path",),
-            registry=self.registry,
+            registry=registry,
             buckets=(0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300),
         )
-        self.tokens = Counter(
-            "structured_tokens", "Tokens: of prompts, sampled, and known without the model.", ("kind",),
-            registry=self.registry,
-        )  # fmt: skip
+        kinds = "Tokens: of prompts, sampled, and known without the model."
+        self.tokens = Counter("structured_tokens", kinds, ("kind",), registry=registry)
         self.current = _CurrentGauges(batch, admission)
 
     def text(self) -> bytes:
@@ -129,20 +125,16 @@ class Extractors:
         self._extractors: dict[Hashable, Extractor[Any]] = {}
 
     def find(self, key: Hashable, make_type: Callable[[], Any], options: Options) -> Extractor[Any]:
-        """Return an extractor with some options, of the type of a key.
-
-        The key says all that the type and the prompt depend on. What is new is made.
-        """
+        """Return an extractor with some options; the key says all that its type and its prompt depend on."""
         preparation: dict[str, Any] = {name: value for name, value in options.items() if name in _PREPARATION_OPTIONS}
         sampling: dict[str, Any] = {name: value for name, value in options.items() if name not in _PREPARATION_OPTIONS}
-        with without_warnings():
-            extractor = self._extractors.get(key)
-            if extractor is None:
-                extractor = Extractor[Any](make_type(), model=self.batch, **preparation)
-                self._evict()
-            self._extractors.pop(key, None)
-            self._extractors[key] = extractor  # as the last one
-            return extractor.with_options(**sampling)
+        extractor = self._extractors.get(key)
+        if extractor is None:
+            extractor = Extractor[Any](make_type(), model=self.batch, **preparation)
+            self._evict()
+        self._extractors.pop(key, None)
+        self._extractors[key] = extractor  # as the last one
+        return extractor.with_options(**sampling)
 
     def _evict(self) -> None:
         """Drop those that were not asked for lately, while there are too many or they take too much memory."""
@@ -158,51 +150,29 @@ class Extractors:
 
 
 def results_of(extractor: Extractor[Any], documents: Sequence[TextOrChat]) -> list[Result[Any]]:
-    """Return the result for each document; where the model fails, its error is that of each that is not finished.
-
-    Raises RequestError if the type or the options are wrong.
-    """
+    """Return the result for each document; where the model fails, its error is that of each that is not finished."""
     results: dict[int, Result[Any]] = {}
     noun = "the text" if len(documents) == 1 else None
-    with errors_to_request_errors():
-        try:
-            results.update(
-                (result.position, result) for result in extractor.results(documents, progress=False, document_name=noun)
-            )
-        except ModelError as error:
-            unfinished = [place for place in range(len(documents)) if place not in results]
-            results |= {place: failed_result(place, documents[place], error) for place in unfinished}
+    try:
+        for result in extractor.results(documents, progress=False, document_name=noun):
+            results[result.position] = result
+    except ModelError as error:
+        unfinished = [place for place in range(len(documents)) if place not in results]
+        results |= {place: failed_result(place, documents[place], error) for place in unfinished}
     return [results[place] for place in range(len(documents))]
-
-
-def replies_of(responder: Responder, documents: Sequence[TextOrChat]) -> list[Reply]:
-    """Return the reply to each document. Raises RequestError."""
-    with errors_to_request_errors():
-        return responder.replies(documents)
 
 
 def pieces_of(responder: Responder, document: TextOrChat, counter: TokenCounter) -> Iterator[Piece]:
     """Yield the pieces of a reply, and last the whole. Raises RequestError, also in the middle."""
-    with errors_to_request_errors():
+    try:
         for piece in responder.stream(document):
             yield piece if isinstance(piece, str) else (piece, counter.total_of_prompts([piece]))
-
-
-@contextmanager
-def errors_to_request_errors() -> Iterator[None]:
-    """Raise RequestError for errors of the library, and leave out warnings, of which an answer has marks."""
-    with without_warnings():
-        try:
-            yield
-        except StructuredError as error:
-            raise RequestError.of(error) from error
+    except StructuredError as error:
+        raise RequestError.of(error) from error
 
 
 MESSAGE_CHARACTERS = 16
 """Characters that a message of a chat counts as, beside its content."""
-
-DEFAULT_MODEL = "default"
-"""The name that the model has on every server."""
 
 
 @dataclass(slots=True)
@@ -216,17 +186,17 @@ class ServerState:
     metrics: Metrics = field(init=False)
     extractors: Extractors = field(init=False)
 
+    default_model: ClassVar = "default"
+    """The name that the model has on every server."""
+
     def __post_init__(self) -> None:
         self.extractors = Extractors(self.batch)
         self.threads = RequestThreads(self.limits)
         self.metrics = Metrics(self.batch, self.threads.admission)
 
     @classmethod
-    async def of(cls, request: Request) -> "ServerState":
-        """Return the state of the application that a request came to. FastAPI takes a thread for a plain function.
-
-        Raises RequestError if the application has not been started.
-        """
+    async def of(cls, request: Request) -> "ServerState":  # FastAPI takes a thread for a plain function
+        """Return the state of the application that a request came to. Raises RequestError if it was not started."""
         server: ServerState | None = getattr(request.app.state, "server", None)
         if server is None:
             raise RequestError(
@@ -243,11 +213,9 @@ class ServerState:
 
     def check_model(self, name: str | None) -> None:
         """Raise RequestError if a request names another model than the one that is served."""
-        if name not in (None, "", DEFAULT_MODEL, self.model, self.batch.name):
-            raise RequestError(
-                404, f"The model {name!r} is not served here; {self.model!r} is.", parameter="model",
-                code="model_not_found",
-            )  # fmt: skip
+        if name not in (None, "", self.default_model, self.model, self.batch.name):
+            problem = f"The model {name!r} is not served here; {self.model!r} is."
+            raise RequestError(404, problem, parameter="model", code="model_not_found")
 
     def type(self, name: str) -> Any:
         """Return a type of the server. Raises RequestError if there is none of that name."""
@@ -275,7 +243,6 @@ class ServerState:
         limit = self.limits.max_tokens
         name, tokens = next(((name, number) for name, number in members.items() if number is not None), ("", limit))
         if tokens > limit:
-            raise RequestError(
-                400, f"{name} is {tokens:,}; an answer has at most {limit:,} tokens here.", parameter=name
-            )
+            problem = f"{name} is {tokens:,}; an answer has at most {limit:,} tokens here."
+            raise RequestError(400, problem, parameter=name)
         return tokens

@@ -25,7 +25,7 @@ from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import uvicorn
 from threadpoolctl import threadpool_limits
@@ -235,10 +235,7 @@ class _Supervisor:
     next_start: float = 0.0
 
     def supervise(self) -> list[int]:
-        """Serve until a signal comes and all workers have ended; return the signals.
-
-        Raises the error of the first worker.
-        """
+        """Serve until a signal comes and all workers end; return the signals. Raises the error of the first worker."""
         uvicorn.Config("", log_level=self.config.log_level)  # which configures the logs
         with ExitStack() as handlers:
             for number in END_SIGNALS:
@@ -379,23 +376,17 @@ class _Server(uvicorn.Server):
         if len(received) > len(descriptors):
             lost = len(received) - len(descriptors)
             _LOGGER.error("%d connections are lost, for this process may open no more files: see `ulimit -n`.", lost)
+        loop, kind = asyncio.get_running_loop(), cast("Any", self.config.http_protocol_class)
+        protocol = partial(kind, config=self.config, server_state=self.server_state, app_state=self.lifespan.state)
         if not received:
             self.should_exit = True
-            asyncio.get_running_loop().remove_reader(self._connection_socket)
+            loop.remove_reader(self._connection_socket)
         for descriptor in descriptors:
             connection = socket.socket(fileno=descriptor)
             connection.setblocking(False)
-            loop = asyncio.get_running_loop()
-            task = loop.create_task(loop.connect_accepted_socket(self._protocol, connection))
+            task = loop.create_task(loop.connect_accepted_socket(protocol, connection))
             self._accepting.add(task)
             task.add_done_callback(self._accepting.discard)
-
-    def _protocol(self) -> asyncio.Protocol:
-        kind: Any = self.config.http_protocol_class
-        protocol: asyncio.Protocol = kind(
-            config=self.config, server_state=self.server_state, app_state=self.lifespan.state
-        )
-        return protocol
 
 
 def _run_worker(config: ServerConfig, connection_socket: socket.socket, reports: Connection) -> None:

@@ -93,10 +93,7 @@ def read(output_type: object, text: str) -> Any:
 
 @lru_cache(maxsize=64)
 def _check(output_type: OutputType[Any]) -> AnswerCheck:
-    """Return the check of a type's texts, which tells a text that is none from one that a validator rejects.
-
-    A JSON Schema has no validators, and rejects by itself.
-    """
+    """Return what tells a text that is none of a type from one that a validator rejects; a JSON Schema has none."""
     return AnswerCheck(output_type, parse_only_types=(JsonSchemaType,))
 
 
@@ -130,8 +127,6 @@ class Cursor:
         """The state before the first token and after each: a guide, None after the end, or a fault."""
         self.table = index.table
         """The table of its masks."""
-        self.vocabulary = index.vocabulary
-        """The tokens that it is written in."""
         self._end_mask = index.table.intern(mask_of(index.vocabulary.end_token_ids, index.vocabulary.size))
 
     def __repr__(self) -> str:
@@ -160,19 +155,18 @@ class Cursor:
 
     def _after(self, token_id: int) -> Guide | str | None:
         """Return the state after one more token."""
-        latest, is_end = self._history[-1], token_id in self.vocabulary.end_token_ids
+        latest = self._history[-1]
         if not isinstance(latest, Guide):
             return latest
-        if latest.finished:
-            return None if is_end else f"Token {token_id} came where the answer had to end."
+        index = latest.index
+        if token_id in index.vocabulary.end_token_ids and index.automaton.accepts(latest.state):
+            save_learned(index)
+            return None
         guide = latest.copy()
         try:
             guide.advance(token_id)
         except (ValueError, StructuredError) as error:  # a masked token, a wrong cache, a limit of the automaton
             return str(error)
-        if guide.finished and is_end:
-            save_learned(guide.index)
-            return None
         return guide
 
     def advance(self, token_ids: Iterable[int]) -> None:

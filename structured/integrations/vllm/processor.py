@@ -34,13 +34,10 @@ if TYPE_CHECKING:
     from vllm.v1.worker.gpu.sample.logits_processor import LogitsContext
 
 _CONTRADICTIONS = {
-    "allowed_token_ids": "which may rule out all that the constraint allows",
-    "bad_words": "which may rule out all that the constraint allows",
+    **dict.fromkeys(("allowed_token_ids", "bad_words"), "which may rule out all that the constraint allows"),
+    **dict.fromkeys(("repetition_detection", "stop", "stop_token_ids"), "which would cut the answer off"),
     "ignore_eos": "and the answer has to end",
     "min_tokens": "which forbids the end of an answer",
-    "repetition_detection": "which would cut the answer off",
-    "stop": "which would cut the answer off",
-    "stop_token_ids": "which would cut the answer off",
     "structured_outputs": "which is another constraint",
     "thinking_token_budget": "and the constraint holds from the first token",
     "trace_decode_token_ids": "which says the tokens",
@@ -95,12 +92,16 @@ class RowProcessor(RowInterface):  # type: ignore[misc]
         for row in batch_update.removed:
             self._rows.pop(row, None)
         for row, sampling_params, prompt, tokens in batch_update.added:
+            self._rows.pop(row, None)
             cursor = self._cursor_maker.start_cursor(sampling_params, len(prompt or ()))
-            self._put(row, None if cursor is None else (cursor, tokens))
+            if cursor is not None:
+                self._rows[row] = cursor, tokens
         for old_row, new_row, direction in batch_update.moved:
-            moved, replaced = self._rows.get(old_row), self._rows.get(new_row)
-            self._put(new_row, moved)
-            self._put(old_row, replaced if direction is MoveDirectionality.SWAP else None)
+            moved, replaced = self._rows.pop(old_row, None), self._rows.pop(new_row, None)
+            if moved is not None:
+                self._rows[new_row] = moved
+            if replaced is not None and direction is MoveDirectionality.SWAP:
+                self._rows[old_row] = replaced
 
     def apply(self, logits: torch.Tensor) -> torch.Tensor:
         """Return the logits, shape (requests, tokens), with -inf for tokens that may not follow."""
@@ -112,12 +113,6 @@ class RowProcessor(RowInterface):  # type: ignore[misc]
             cursor.rollback(cursor.count - len(tokens))  # tokens are taken back where a cache was lost
             cursor.advance(tokens[cursor.count :])
         return _mask_rows(logits, rows, [cursor.mask() for cursor in cursors], cursors[0].table)
-
-    def _put(self, row: int, answer: tuple[Cursor, Sequence[int]] | None) -> None:
-        if answer is None:
-            self._rows.pop(row, None)
-        else:
-            self._rows[row] = answer
 
 
 class SlotProcessor(SlotInterface):  # type: ignore[misc]
@@ -190,9 +185,8 @@ class _CursorMaker:
         constraint = _constraint(sampling_params)
         if constraint is None:
             return None
-        tokens_left = self._context_length - prompt_tokens
-        limit = sampling_params.max_tokens
-        return start_or_end(constraint, self._vocabulary, tokens_left if limit is None else min(limit, tokens_left))
+        limits = (sampling_params.max_tokens, self._context_length - prompt_tokens)
+        return start_or_end(constraint, self._vocabulary, min(limit for limit in limits if limit is not None))
 
 
 def _constraint(sampling_params: "SamplingParams") -> Any:
