@@ -264,6 +264,9 @@ def without_values_at(
 MIN_VALUES = 20
 """Values that a calibration is learned from, at least."""
 
+DECIMALS = 12
+"""Decimals of a confidence that count: of two that are nearer than 1e-15, scikit-learn forgets one."""
+
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
@@ -318,13 +321,14 @@ class Calibration:
                 "Learning a calibration needs scikit-learn: pip install 'structured-extraction[calibration]'. Applying "
                 "one does not."
             ) from error
-        learned = IsotonicRegression(y_min=0, y_max=1).fit(np.asarray(confidences, float), np.asarray(right, float))
+        rounded = np.round(np.asarray(confidences, float), DECIMALS)
+        learned = IsotonicRegression(y_min=0, y_max=1).fit(rounded, np.asarray(right, float))
         return cls(tuple(learned.X_thresholds_.tolist()), tuple(learned.y_thresholds_.tolist()))
 
     def apply(self, confidence: float) -> float:
         """Return the probability that a value with this confidence is right. Raises ValueError if it is not in 0…1."""
         _check_fractions("confidences", (confidence,))
-        return float(np.interp(confidence, self.confidences, self.probabilities))
+        return float(np.interp(round(confidence, DECIMALS), self.confidences, self.probabilities))
 
     def save(self, path: str | Path) -> None:
         """Write the calibration to a file, as JSON."""
