@@ -55,8 +55,7 @@ def run_here(
 ) -> WriteDocuments:
     """Load the model into this process. Raises `typer.BadParameter` for an option.
 
-    `write_options` has the `resume` and `progress` of `write_results`. With `show`, nothing is written: it is called
-    with each result instead.
+    `write_options` has the `resume` and `progress` of `write_results`. Results go to `show` instead, if it is given.
     """
     try:
         with Console(stderr=True).status("Loading the model …"):

@@ -140,11 +140,10 @@ class Evaluation:
         return figures(measures, len(self.documents), samples=self.samples, seed=self.seed)
 
     def _scores(self, counts: Mapping[str, Sequence[Counts]]) -> dict[str, FieldScore]:
-        scores = {}
-        for name, one in counts.items():
-            total = Counts(*(sum(column) for column in zip(*one, strict=True)))
-            scores[name] = FieldScore(total, **self._figures(count_measures(one)))
-        return scores
+        return {
+            name: FieldScore(Counts(*map(sum, zip(*one, strict=True))), **self._figures(count_measures(one)))
+            for name, one in counts.items()
+        }
 
     def compare(self, other: "Evaluation") -> "Difference":
         """Return how this differs from the evaluation of another run on the same gold.

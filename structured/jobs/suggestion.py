@@ -101,8 +101,7 @@ def suggest(documents: Iterable[DocumentLike], wish: str, *, model: ModelSource)
     A field that hardly any document has (a quarter, or none) is dropped, and one that not all have is optional.
 
     Parameters:
-        documents: A sample, such as ten. The model reads the first 2,000 characters of each. A StructuredWarning names
-            those that cannot be read.
+        documents: A sample, such as ten, of which 2,000 characters each are read. A warning names the unreadable ones.
         wish: What the type is for: `"who pays what by when"`.
         model: As for `extract`.
 

@@ -101,8 +101,7 @@ class Evidence:
     """The evidence for one value.
 
     Attributes:
-        span: Its start and end, in characters (code points) of the document as given. None if it is not
-            found.
+        span: Its start and end, in characters (code points) of the document as given. None if it is not found.
         match: How that is known; see `Match`.
         confidence: Between 0 and 1: how sure the model was of it. None if the model was not asked, since the type and
             the document leave no other value.

@@ -135,7 +135,7 @@ def json_leaves(text: str) -> Iterator[Leaf]:
 def value_spans(text: str) -> Iterator[tuple[Steps, int, int]]:
     """Yield where each value of a JSON text starts and ends, in the order of their ends.
 
-    >>> list(spans('{"a": [1]}'))
+    >>> list(value_spans('{"a": [1]}'))
     [(('a', 0), 7, 8), (('a',), 6, 9), ((), 0, 10)]
     """
     scanner = Scanner()
@@ -216,8 +216,7 @@ class PartialReader(Generic[T]):
     def feed(self, piece: str) -> list[StreamEvent]:
         """Read more text, and return the values that it completes, each with its `path`, `steps` and `value`.
 
-        A number is complete with the character after it. Raises ValueError for what is not JSON, at the latest when the
-        text is complete.
+        A number is complete with the character after it. Raises ValueError for what is not JSON, at the end at latest.
         """
         text("piece", piece)
         self._text.seek(0, 2)

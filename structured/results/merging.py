@@ -21,8 +21,7 @@ from structured.output_types.paths import Steps, leaves_outside_lists, steps_to_
 from structured.results.evidence import Evidence
 
 Prefer = Literal["confident", "first", "longest", "vote"]
-"""The value that is preferred among those that parts of a document give: the most confident, the first, the longest, or
-the one that most parts give."""
+"""The preferred of the values that parts of a document give: the most confident, first or longest, or that of most."""
 
 Conflicts = Mapping[str, Sequence[tuple[Any, Evidence]]]
 """Values that were not preferred, with their evidence, by the paths of those that were."""
@@ -360,8 +359,7 @@ def vote(candidates: Sequence[SampledAnswer], is_valid: Callable[[Any], bool]) -
     `{"name": "Ana", "age": 31}`
 
     Where candidates differ in shape (an object or null, other names), the shape is voted on first, and the members by
-    those that have it. If the result is not valid, the candidate is taken that differs from it in the fewest paths, its
-    additional paths included.
+    those that have it. If the result is not valid, the candidate is taken that differs from it in the fewest paths.
     """
     if not candidates:
         raise ValueError("There are no candidates. A vote needs at least one.")

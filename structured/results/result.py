@@ -126,8 +126,7 @@ class Result(Generic[T]):
         metadata: What came along with the document.
         text: The answer as it was written; None if there is an error.
         error: Why there is no answer; None if there is one.
-        missing: The fields that the document does not state, by their paths, such as `"lines[2].price"`. Only with the
-            option `allow_missing`.
+        missing: The paths, such as `"lines[2].price"`, of fields that are not stated. Only with `allow_missing`.
         attempts: The answers that the type's validators rejected before.
         generations: The texts that the model wrote for the answer: one, or those that agreed on it. Of a document that
             was read in chunks, one without tokens, for all that was written about them.
@@ -171,8 +170,7 @@ class Result(Generic[T]):
     def value(self) -> T:
         """The validated instance. Missing fields have their defaults.
 
-        Raises the error of the document, if there is one, and MissingError if a missing field has no default: `data`
-        has what is stated.
+        Raises the error of the document, and MissingError if a missing field has no default; `data` has what is stated.
         """
         if self.error is not None:
             raise self.error

@@ -9,7 +9,7 @@ from structured.decoding.requests import Diagnostics, Generation, SampledToken
 from structured.output_types.choice import Choice
 from structured.output_types.regex import Regex
 from structured.output_types.resolve import resolve_type
-from structured.results.attribution import confidences, sureness, tokens_of_leaves
+from structured.results.attribution import confidences, leaf_confidences, tokens_of_leaves
 from structured.results.json_text import json_leaves
 
 TEXT = '{"a": "ü1", "b": 12, "c": null}'
@@ -51,5 +51,5 @@ def test_the_end_of_an_answer_that_is_not_json_counts(output_type: Any) -> None:
     """`a` is as likely as its token and the end behind it, where `ab` is allowed too."""
     tokens = (*sampled(("a", 0.9)), SampledToken(1, 1, math.log(0.5), 1.0))
     generation = Generation("a", (), 0.0, shortened=False, diagnostics=Diagnostics(tokens=tokens))
-    (sure,) = sureness(resolve_type(output_type), generation).values()
+    (sure,) = leaf_confidences(resolve_type(output_type), generation).values()
     assert sure.confidence == pytest.approx(0.45)
