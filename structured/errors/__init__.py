@@ -238,7 +238,6 @@ def _unpickled_attempt(text: str, error: Exception, notes: Sequence[str]) -> Att
 MAX_ATTEMPT_CHARACTERS = 2_000
 """Characters of a rejected answer, and of the reason, in a message: a server may write millions."""
 
-
 _REMEDY = "Allow more retries, raise the temperature, or state the rule in the prompt."
 
 

@@ -307,7 +307,6 @@ START_CONFIDENCES = (0.99, 0.5, 0.0)
 TESTED_CONFIDENCES = (0.99, 0.98, 0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.0)
 """The confidences that are tested, fixed before any document is seen."""
 
-
 IGNORED = frozenset({"seed"})
 """Options on which no promise depends: another seed is another draw."""
 

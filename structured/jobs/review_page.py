@@ -309,7 +309,11 @@ def _document(
         if path not in evidence and value not in ([], {}):
             raise ValueError(f"{name} has no evidence for {path!r}. Pass a result with the evidence that it came with.")
         support = evidence.get(path, MISSING_EVIDENCE)
-        _check_span(support.span, result.document, f"{name}.evidence[{path!r}]")
+        if support.span is not None and support.span[1] > len(result.document):
+            raise ValueError(
+                f"{name}.evidence[{path!r}].span is {support.span}, and the document has {len(result.document):,} "
+                "characters. Pass the result with the document that it was made from."
+            )
         places.append((steps, len(values)))
         values.append(
             {
@@ -405,14 +409,6 @@ _STATEMENT_READERS: Mapping[str, tuple[Callable[[str], Sequence[Statement[Any]]]
     "time": (stated_times, time.isoformat),
 }
 """How statements of a kind are read, and how their values are spelled."""
-
-
-def _check_span(span: tuple[int, int] | None, document: str, name: str) -> None:
-    if span is not None and not 0 <= span[0] <= span[1] <= len(document):
-        raise ValueError(
-            f"{name}.span is {span}, and the document has {len(document):,} characters. Pass the result with the "
-            "document that it was made from."
-        )
 
 
 def utf16_offsets(text: str) -> Callable[[int], int]:

@@ -45,7 +45,6 @@ MATCH_WORDS: Mapping[Match, str] = {
 }
 """The matches, for people."""
 
-
 Band = Literal["good", "doubtful", "bad", "unknown"]
 """The colour of a confidence."""
 
@@ -160,7 +159,7 @@ def page_of(pages: Sequence[int], offset: int) -> int | None:
 
 
 def on_pages(
-    evidence: Mapping[str, Evidence], pages: Sequence[int], layout: PageLayout | None = None
+    evidence: Mapping[str, Evidence], pages: Sequence[int], layout: PageLayout | None
 ) -> Mapping[str, Evidence]:
     """Return the evidence for each value with its page, and its boxes there."""
     if not pages:
@@ -228,9 +227,9 @@ def without_unsupported(
     → `{"name": "Ana", "city": null, "tags": ["nurse"]}`
     """
     data = output_type.to_data(text)
-    places_of_texts = {steps for steps, value in leaves(data) if isinstance(value, str)}
-    unsupported = [path_to_steps(path) for path, match in evidence.items() if match.match in {"fuzzy", "none"}]
-    removed = {steps for steps in unsupported if steps in places_of_texts and output_type.is_removable(steps)}
+    texts = {steps for steps, value in leaves(data) if isinstance(value, str)}
+    unsupported = {path_to_steps(path) for path, item in evidence.items() if item.match in {"fuzzy", "none"}}
+    removed = {steps for steps in texts & unsupported if output_type.is_removable(steps)}
     return without_values_at(output_type, text, data, removed, evidence)
 
 
