@@ -157,32 +157,14 @@ def _to_weights(rows: Sequence[Counter[int]], columns: int) -> Floats:
     return weights
 
 
-MAX_ENUMERATED = 6
-"""The most columns of which all sets are visited for a sum; of more, the pairs are searched for."""
-
-
 def _shared_count(ours: Sequence[Item], theirs: Sequence[Item]) -> int:
     """Return the most values that two lists can share. It is asked for each two items with lists; most are short."""
-    rows = [*filter(None, _shared_counts(ours, theirs))]
-    if len(theirs) <= MAX_ENUMERATED:
-        return _greatest_sum(rows)
-    return sum(rows[row][column] for row, column in best_assignment(_to_weights(rows, len(theirs))))
-
-
-def _greatest_sum(rows: Sequence[Counter[int]]) -> int:
-    """Return the greatest sum of counts, at most one of each row and of each column.
-
-    >>> _greatest_sum([Counter({0: 2, 1: 3}), Counter({1: 2})])
-    4
-    """
-    sums = {frozenset[int](): 0}  # by the columns that are taken
-    for row in rows:
-        for taken, total in [*sums.items()]:
-            for column, shared in row.items():
-                if column not in taken:
-                    extended = taken | {column}
-                    sums[extended] = max(sums.get(extended, 0), total + shared)
-    return max(sums.values())
+    rows = [*filter(None, _shared_counts(*sorted((ours, theirs), key=len)))]
+    best = [max(row, key=row.__getitem__) for row in rows]
+    if len({*best}) < len(best):  # two are most like the same one
+        columns = max(len(ours), len(theirs))
+        return sum(rows[row][column] for row, column in best_assignment(_to_weights(rows, columns)))
+    return sum(max(row.values()) for row in rows)
 
 
 Outcome = Literal["right", "absent", "wrong", "missing", "invented"]

@@ -295,10 +295,9 @@ class _Records:
         for number, item in enumerate(answer.items or []):
             places = _leaf_places(item, start)
             distinct.setdefault((identity(item.data), frozenset(places.items())) if places else number, (item, places))
-        items_and_places = [*distinct.values()]
-        place_counts = Counter(place for _, places in items_and_places for place in places.items())
+        place_counts = Counter(place for _, places in distinct.values() for place in places.items())
         order = float(start)
-        for index, (item, places) in enumerate(items_and_places):
+        for index, (item, places) in enumerate(distinct.values()):
             unshared = {steps: place for steps, place in places.items() if place_counts[steps, place] == 1}
             order = max(order, min((place.start for place in unshared.values()), default=order))
             data = item.data
