@@ -7,9 +7,6 @@ A value that a type lists is searched as a whole word: `paid` is not in `unpaid`
 
 Equal values of an answer are at different places, if the document has as many: the first value gets the first place,
 unless the values beside it, in its own record, are near another.
-
-The work is bounded: at most `MAX_OCCURRENCES` of a value are examined, and no text of more than `MAX_FUZZY_LENGTH`
-characters is searched by edit distance.
 """
 
 import re
@@ -49,7 +46,7 @@ MAX_ASSIGNMENTS = 10_000_000
 """The most pairs of equal values and places among which the best are chosen."""
 
 MIN_FUZZY_LENGTH, MAX_FUZZY_LENGTH = 4, 1_000
-"""Characters of a text that is looked for by edit distance."""
+"""The fewest and the most characters of a text that is looked for by edit distance."""
 
 FUZZY_SCORE = 85
 """The least share of characters, in per cent, that a text has in common with the place where it is found.

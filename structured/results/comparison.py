@@ -290,19 +290,16 @@ class Comparison:
         if isinstance(keys, str):
             raise ValueError(f"keys is {keys!r}, one text. Pass a list: [{keys!r}].")  # noqa: TRY004  as a wrong list
         for field in [*by_field, *keys]:
-            self._check(field)
+            place = self.root
+            for step in path_to_steps(field.replace("[]", "[0]")):
+                place = place.below(step)
+            if self.root.parts and not place.parts:
+                raise ValueError(f"The type has no field {field!r}. Fields of items are written so: 'lines[].number'.")
         for key in keys:
             above, _, name = key.rpartition("[].")
             if not can_be_key(key):
                 raise ValueError(f"The key {key!r} is no member of the items of a list. Write it so: 'lines[].number'.")
             self._keys.setdefault(above, []).append(str(path_to_steps(name)[0]))
-
-    def _check(self, field: str) -> None:
-        place = self.root
-        for step in path_to_steps(field.replace("[]", "[0]")):
-            place = place.below(step)
-        if self.root.parts and not place.parts:
-            raise ValueError(f"The type has no field {field!r}. Fields of items are written so: 'lines[].number'.")
 
     def pairs(self, expected: Any, given: Any) -> list[Pair]:
         """Return each value of two answers, both plain JSON, paired with its counterpart in the other."""
