@@ -7,10 +7,9 @@ A value is JSON text in the page, so that what is exported has every digit that 
 numbers above 2^53, and writes `1.0` as `1`. The type of a place says what a person may write there, and the numbers and
 dates that the document states are read here: the page reads none.
 
-A result that was read from a file has no type. But its value is made of instances, whose classes Pydantic describes; so
-the type of a place is inferred from the values of all results: the items of one document tell the type of another's
-empty list. Dictionaries and plain values outside of models have the types of their values; they may also be null, and
-numbers may be any. A place without values may be anything, and a list without items cannot grow.
+A result from a file has no type, but it has instances, whose classes Pydantic describes. So the type of a place is
+inferred from the values of all results: the items of one document tell the type of another's empty list. Plain values
+outside of models may also be null, and numbers any. A place without values may be anything; an empty list cannot grow.
 """
 
 import base64
