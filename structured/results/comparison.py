@@ -114,7 +114,7 @@ def match_items(expected: Sequence[Item], given: Sequence[Item]) -> list[tuple[i
     return [(index, other) for other, index in pairs] if is_swapped else pairs
 
 
-def _best_matching(ours: Mapping[int, Item], theirs: Mapping[int, Item]) -> list[tuple[int, int]]:
+def _best_matching(ours: dict[int, Item], theirs: dict[int, Item]) -> list[tuple[int, int]]:
     """Return the matching with most values in common, of items by their positions.
 
     Items that say the same, and hold no lists, are matched first: for a and b that are the same, a–b and x–y have at
