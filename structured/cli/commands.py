@@ -64,8 +64,7 @@ def suggest_type(
 
 def write_report(  # noqa: PLR0913  the options of the command
     results: Annotated[
-        list[Path],
-        typer.Argument(exists=True, help="The files of JSON lines that `structured extract` has written."),
+        list[Path], typer.Argument(exists=True, help="The files of JSON lines that `structured extract` has written.")
     ],
     *,
     output: Annotated[Path, typer.Option("--output", "-o", help="The page to write.")] = Path("review.html"),
@@ -108,8 +107,7 @@ def evaluate_gold(  # noqa: PLR0913  the options of the command
     fields: Annotated[str | None, typer.Option("--fields", "-f", metavar="FIELDS", help=FIELDS_HELP)] = None,
     model: Annotated[str | None, typer.Option("--model", "-m", help=MODEL_HELP)] = None,
     results: Annotated[
-        Path | None,
-        typer.Option(exists=True, help="Results to compare that are there already; no model is run."),
+        Path | None, typer.Option(exists=True, help="Results to compare that are there already; no model is run.")
     ] = None,
     baseline: Annotated[
         Path | None,

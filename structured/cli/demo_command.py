@@ -120,8 +120,8 @@ class Showcase:
     title: str
     document: str
     output_type: Any
-    shown: tuple[type, ...]
-    """The classes whose source is shown beside the document."""
+    parts: tuple[type, ...] = ()
+    """Other classes whose source is shown beside the document."""
 
 
 SHOWCASES = (
@@ -129,7 +129,6 @@ SHOWCASES = (
         "A short biography",
         "Marta Lindqvist, 34, works as a marine biologist in Bergen. Her brother Ole runs a bakery in Oslo.",
         Person,
-        (Person,),
     ),
     Showcase(
         "An invoice",
@@ -137,35 +136,33 @@ SHOWCASES = (
         "12 notebooks at $4.50 each and 2 desk lamps at $39.00 each. The total is $132.00, due on 2 April 2024. "
         "It has not been paid yet.\n\nKind regards,\nPaula Stern",
         Invoice,
-        (Invoice, LineItem),
+        (LineItem,),
     ),
     Showcase(
         "A support ticket",
         "From: Daniel Osei\nSubject: Coffee machine leaks!\n\nHi, the BrewMaster started leaking this morning. This is "
         "urgent. The order number is BM-88213.\n\nDaniel Osei",
         Ticket,
-        (Ticket, Priority),
+        (Priority,),
     ),
     Showcase(
         "A flight confirmation",
         "Your booking is confirmed. Flight LH 1823 with Lufthansa from Munich to Porto departs on 14 June 2025 at 9:40 "
         "am from gate G21. Your seat is 14C. Boarding closes 20 minutes before departure.",
         Flight,
-        (Flight,),
     ),
     Showcase(
         "A doctor's note",
         "Patient: Rosa Delgado, 58 years old. Diagnosed with hypertension. Prescribed lisinopril 10 mg and "
         "amlodipine 5 mg. Allergic to penicillin. Follow-up on 12 May 2025.",
         MedicalNote,
-        (MedicalNote, Medication),
+        (Medication,),
     ),
     Showcase(
         "A job advertisement",
         "Company: Halden Robotics\nJob: Firmware Engineer in Gothenburg, remote possible\n\nYou bring experience with "
         "C++, Rust and Linux. The salary is 72,000 EUR a year.",
         JobPost,
-        (JobPost,),
     ),
     Showcase(
         "Several people at once",
@@ -178,20 +175,17 @@ SHOWCASES = (
         "Tom Okafor rented an electric bike from Canal Cycles on 14 June 2025 for three days. He left a deposit of "
         "150 EUR and paid 84 EUR.",
         BikeRental,
-        (BikeRental,),
     ),
     Showcase(
         "The weather of a day",
         "On Tuesday the highest temperature in Turin was 17 degrees and the lowest was 6. The wind blew from the "
         "north-west at 22 km/h.",
         Weather,
-        (Weather,),
     ),
     Showcase(
         "What kind of message is it?",
         "I was charged twice for my subscription this month. Please refund the second payment.",
         Literal["billing", "technical", "shipping", "other"],
-        (),
     ),
 )
 
@@ -228,7 +222,8 @@ def demo(
 def _panels(showcase: Showcase, answer: object, *, width: int) -> Group:
     """Return a document, its type and the extracted object, side by side where the terminal is wide enough."""
     document = Panel(Text(showcase.document), title="document", title_align="left", border_style="cyan")
-    source = "\n\n".join(inspect.getsource(shown).strip() for shown in showcase.shown)
+    classes = filter(inspect.isclass, (showcase.output_type, *showcase.parts))
+    source = "\n\n".join(inspect.getsource(shown).strip() for shown in classes)
     name = resolve_type(showcase.output_type).name
     type_panel = Panel(
         Syntax(source, "python", background_color="default", word_wrap=True) if source else Text(name),

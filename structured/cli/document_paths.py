@@ -42,12 +42,12 @@ def documents_at(
         raise typer.BadParameter("--column and --id are about tables, and there is none: CSV, JSON lines, Parquet.")
     if not tables:
         return [_document(path) for path in files]
-    named_paths = {Path(path) for path in paths}
-    document_lists = [
-        _rows(path, column, id_column, is_named=path in named_paths) if path in tables else [_document(path)]
+    named = {*map(Path, paths)}
+    parts = [
+        _rows(path, column, id_column, is_named=path in named) if path in tables else [_document(path)]
         for path in files
     ]
-    return chain.from_iterable(document_lists)
+    return chain.from_iterable(parts)
 
 
 def _files_at(name: str) -> Iterator[Path]:

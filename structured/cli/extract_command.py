@@ -55,8 +55,7 @@ def run_here(
 ) -> WriteDocuments:
     """Load the model into this process. Raises `typer.BadParameter` for an option.
 
-    `write_options` has the `resume` and `progress` of `write_results`. With `show`, nothing is written: it is called
-    with each result instead.
+    `write_options` has the `resume` and `progress` of `write_results`. Results go to `show` instead, if it is given.
     """
     try:
         with Console(stderr=True).status("Loading the model …"):
@@ -332,11 +331,10 @@ def extract_documents(  # noqa: PLR0913  the options of the command
         run = run_here(output_type, {**options, "observe": printer}, documents, write_options, shown)
     started = time.perf_counter()
     try:
-        if is_short:
-            with open(os.devnull, "wb") as null_stream:  # noqa: PTH123  no path
-                summary = run(null_stream)
-        else:
-            summary = write(run, output, form, rows or ("values" if evidence else "documents"))
+        with Path(os.devnull).open("wb") as null:
+            summary = (
+                run(null) if is_short else write(run, output, form, rows or ("values" if evidence else "documents"))
+            )
     except OutputError as error:
         problem = str(error).replace("resume='fresh'", "--fresh").replace("resume='retry'", "--retry")
         raise OutputError(problem, path=error.path, kept=error.kept) from error

@@ -95,26 +95,24 @@ def read_type(  # noqa: PLR0913  the ways to write a type
 
     With `many`, it is a list of these. Raises `typer.BadParameter` where there is none, or more than one.
     """
-    options = {"--fields": fields, "--pattern": pattern, "--choice": choices or None, "--grammar": grammar}
-    ways = [name for name, value in {"its name": target, **options}.items() if value is not None]
-    if len(ways) > 1:
-        raise typer.BadParameter(f"The type is given by {ways[0]} and by {ways[1]}. Leave one of them out.")
-    output_type: Any = None
-    try:
-        if fields is not None:
-            output_type = read_fields(fields)
-        if pattern is not None:
-            output_type = Regex(pattern)
-        if choices:
-            output_type = Choice(choices)
-        if grammar is not None:
-            output_type = _read_grammar(grammar)
-    except (FieldListError, PatternError, SchemaError) as error:
-        raise typer.BadParameter(str(error), param_hint=ways[0]) from error
-    if not ways:
+    ways: list[tuple[str, Any, Any]] = [
+        ("its name", load_target, target),
+        ("--fields", read_fields, fields),
+        ("--pattern", Regex, pattern),
+        ("--choice", Choice, choices or None),
+        ("--grammar", _read_grammar, grammar),
+    ]
+    (name, read, argument), *others = [way for way in ways if way[2] is not None] or ways[:1]
+    if argument is None:
         raise typer.BadParameter("There is no type. Write module:Type, file.py:Type or schema.json.")
-    if target is not None:
-        output_type = load_target(target)
+    if others:
+        raise typer.BadParameter(f"The type is given by {name} and by {others[0][0]}. Leave one of them out.")
+    try:
+        output_type = read(argument)
+    except (FieldListError, PatternError, SchemaError) as error:
+        if read is load_target:
+            raise
+        raise typer.BadParameter(str(error), param_hint=name) from error
     return _list_type(output_type) if many else output_type
 
 

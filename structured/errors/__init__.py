@@ -139,11 +139,8 @@ class PatternError(StructuredError):
 def _under_caret(text: str, position: int) -> str:
     """Return the text around a position, on one line, with a caret below it."""
     first = max(position - 40, 0)
-    before, after = (
-        "".join(character if character.isprintable() else "·" for character in piece)
-        for piece in (text[first:position], text[position : position + 40])
-    )
-    return f"    {before}{after}\n    {' ' * len(before)}^"
+    shown = "".join(character if character.isprintable() else "·" for character in text[first : position + 40])
+    return f"    {shown}\n    {' ' * (position - first)}^"
 
 
 class VocabularyError(StructuredError):
@@ -240,7 +237,6 @@ def _unpickled_attempt(text: str, error: Exception, notes: Sequence[str]) -> Att
 
 MAX_ATTEMPT_CHARACTERS = 2_000
 """Characters of a rejected answer, and of the reason, in a message: a server may write millions."""
-
 
 _REMEDY = "Allow more retries, raise the temperature, or state the rule in the prompt."
 
@@ -352,14 +348,10 @@ class BatchError(StructuredError):
         self.errors = dict(errors)
         first = next(iter(self.errors.values()))
         failed, total = len(self.errors), len(self.results)
-        summary = (
-            f"{failed} of {total} documents failed; see `errors`, and `results` for the others"
-            if failed < total
-            else (
-                f"All {total} documents failed; see `errors`" if total > 1 else "The only document failed; see `errors`"
-            )
-        )
-        super().__init__(f"{summary}. The first: {first}")
+        which, others = f"{failed} of {total} documents", ", and `results` for the others"
+        if failed == total:
+            which, others = f"All {total} documents" if total > 1 else "The only document", ""
+        super().__init__(f"{which} failed; see `errors`{others}. The first: {first}")
 
 
 class OutputError(StructuredError):
@@ -409,7 +401,6 @@ class RepetitionWarning(StructuredWarning):
     """Answers repeated the same text, and the string or the list was closed. They are valid, but may be incomplete.
 
     Attributes:
-        documents: The positions in the batch of the documents that it is about.
         fields: The paths of the fields in which they did, as far as these are known: `("lines[].text",)`.
     """
 

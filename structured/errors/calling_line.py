@@ -22,10 +22,9 @@ class Line(NamedTuple):
 
 
 _SKIPPED_MODULES = {"structured", "asyncio", "functools", "typing"}
-"""Modules on the stack between the user and a warning; `Extractor[Person](…)` runs through typing, cached properties
-through functools."""
+"""Modules between the user and a warning: `Extractor[Person](…)` runs through typing, properties through functools."""
 
-_line_override: ContextVar[Line | None] = ContextVar("_awaiting", default=None)
+_line_override: ContextVar[Line | None] = ContextVar("_line_override", default=None)
 _is_silent: ContextVar[bool] = ContextVar("_is_silent", default=False)
 
 

@@ -25,8 +25,7 @@ _CALLS_BETWEEN_CHECKS = 8
 class _Calls(threading.local):
     """The calls of `deep` functions on the stack of a thread.
 
-    `depth` is the number of nested calls. `abandoned` is set when the caller that waits for a new stack has been
-    interrupted.
+    `depth` is the number of nested calls. `abandoned` is set when the caller that waits for them is interrupted.
     """
 
     depth = 0
@@ -61,8 +60,8 @@ def with_room(function: Callable[P, T], *args: P.args, **options: P.kwargs) -> T
 
 
 def _is_stack_high() -> bool:
-    frame, max_frames = sys._getframe(), min(MAX_FRAMES, sys.getrecursionlimit() // 2)  # noqa: SLF001  there is no other way
-    for _ in range(max_frames):
+    frame = sys._getframe()  # noqa: SLF001  there is no other way
+    for _ in range(min(MAX_FRAMES, sys.getrecursionlimit() // 2)):
         if frame.f_back is None:
             return False
         frame = frame.f_back

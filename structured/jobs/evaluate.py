@@ -48,8 +48,7 @@ def evaluate(  # noqa: PLR0913  the answers, the gold and the rules
     are not. Those of tuples are compared in order.
 
     Parameters:
-        answers: An extractor; or what it returned: results in any order, or instances, plain data and errors in the
-            order of the gold.
+        answers: An extractor; or what it returned: results, or instances, data and errors in the order of the gold.
         gold: Documents with their right answers: pairs, whose second part is an instance, plain data or a `Result`; or
             the path of a file of JSON lines, as the review page exports it:
             `{"document": …, "value": …}`, with an `"id"`, and with `"spans"` as `{"name": [0, 5]}` if they are known.
@@ -73,7 +72,9 @@ def evaluate(  # noqa: PLR0913  the answers, the gold and the rules
     if isinstance(samples, bool) or not isinstance(samples, int) or samples < 1:
         raise ValueError(f"samples is {shown(samples)}; it must be a whole number of at least 1.")
     extractor = answers if isinstance(answers, Extractor) else None
-    listed_answers = [] if isinstance(answers, Extractor) else _listed_answers(answers)
+    if isinstance(answers, str | bytes | Mapping) or not isinstance(answers, Extractor | Iterable):
+        raise TypeError(f"answers is {shown(answers)}. Pass an Extractor, or a list of its results.")
+    listed_answers = [] if isinstance(answers, Extractor) else list(answers)
     resolved_type = _answer_type(extractor, listed_answers, gold, output_type)
     golds = list(read_gold(gold, resolved_type))
     if not golds:
@@ -128,12 +129,6 @@ def _common_provenance(provenances: Sequence[Provenance | None]) -> Provenance |
     return first
 
 
-def _listed_answers(answers: object) -> list[Any]:
-    if isinstance(answers, str | bytes | Mapping) or not isinstance(answers, Iterable):
-        raise TypeError(f"answers is {shown(answers)}. Pass an Extractor, or a list of its results.")
-    return list(answers)
-
-
 def _answer_type(
     extractor: Extractor[Any] | None, answers: Sequence[Any], gold: GoldLike, output_type: object
 ) -> OutputType[Any] | None:
@@ -160,20 +155,19 @@ def _placed(answers: Sequence[Any], gold: Sequence[Gold], anchors: Sequence[str]
     for place, one in enumerate(gold):
         for name in {one.document.id, anchors[place].partition("-")[0]} - {""}:  # the digest alone
             places_by_name[name].append(place)
-    taken_places: set[int] = set()
     places: dict[int, int] = {}
+    taken: set[int] = set()
     for key in (lambda result: result.id, lambda result: document_id(result.document, {}) if result.document else ""):
         for number, result in enumerate(answers):
-            free = [place for place in places_by_name.get(key(result), ()) if place not in taken_places]
+            free = [place for place in places_by_name.get(key(result), ()) if place not in taken]
             if re.fullmatch("0|[1-9][0-9]{0,9}", result.id) and result.document:  # it may be a place in some list
                 free = [place for place in free if result.document.strip() == gold[place].text.strip()]
             if number not in places and free:
-                taken_places.add(free[0])
+                taken.add(free[0])
                 places[number] = free[0]
-    placed = [(places.get(number), result) for number, result in enumerate(answers)]
-    if not taken_places:
+    if not places:
         raise ValueError("No result is of a document of the gold, by its id or its text.")
-    return placed
+    return [(places.get(number), result) for number, result in enumerate(answers)]
 
 
 def _score(

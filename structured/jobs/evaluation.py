@@ -140,11 +140,10 @@ class Evaluation:
         return figures(measures, len(self.documents), samples=self.samples, seed=self.seed)
 
     def _scores(self, counts: Mapping[str, Sequence[Counts]]) -> dict[str, FieldScore]:
-        scores = {}
-        for name, one in counts.items():
-            total = Counts(*(sum(column) for column in zip(*one, strict=True)))
-            scores[name] = FieldScore(total, **self._figures(count_measures(one)))
-        return scores
+        return {
+            name: FieldScore(Counts(*map(sum, zip(*one, strict=True))), **self._figures(count_measures(one)))
+            for name, one in counts.items()
+        }
 
     def compare(self, other: "Evaluation") -> "Difference":
         """Return how this differs from the evaluation of another run on the same gold.
@@ -307,7 +306,6 @@ START_CONFIDENCES = (0.99, 0.5, 0.0)
 
 TESTED_CONFIDENCES = (0.99, 0.98, 0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.0)
 """The confidences that are tested, fixed before any document is seen."""
-
 
 IGNORED = frozenset({"seed"})
 """Options on which no promise depends: another seed is another draw."""

@@ -1,7 +1,7 @@
 """Evaluations and trials as tables for a terminal."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from rich import box
@@ -30,6 +30,8 @@ FIGURE_LABELS: Mapping[str, str] = {
 }
 """Figures, for people."""
 
+INTERVAL = f"{INTERVAL_PER_CENT}% interval"
+
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]+")
 
 
@@ -48,11 +50,12 @@ def shown_figure(name: str, value: float | None) -> str:
     return f"{value:,.1f}" if name.endswith("_tokens") else f"{value:.1%}"
 
 
-def shown_interval(name: str, figure: Figure) -> str:
-    """Return the interval of a figure as text; nothing if it has none."""
-    if figure.low is None or figure.high is None:
-        return ""
-    return f"{shown_figure(name, figure.low)} to {shown_figure(name, figure.high)}"
+def _cells(name: str, figure: Figure | None) -> tuple[str, str]:
+    """Return a figure and its interval as text; nothing for what there is not."""
+    if figure is None:
+        return "", ""
+    interval = "" if figure.low is None else f"{shown_figure(name, figure.low)} to {shown_figure(name, figure.high)}"
+    return shown_figure(name, figure.value), interval
 
 
 def field_label(field: str) -> str:
@@ -82,39 +85,38 @@ def stacked(*parts: RenderableType) -> RenderableType:
 
 def worst_documents(documents: Sequence[DocumentScore]) -> Table:
     """Return a table of documents with their problems."""
-    shown = table("worst documents", "right", "")
+    listed = documents[:MAX_LISTED_DOCUMENTS]
+    rows = [(line(one.id), f"{one.score:.0%}", line(problems(one), 100)) for one in listed]
+    shown = table(("worst documents", "right", ""), rows)
     shown.columns[-1].justify = "left"
-    for one in documents[:MAX_LISTED_DOCUMENTS]:
-        shown.add_row(line(one.id), f"{one.score:.0%}", line(problems(one), 100))
     return shown
 
 
 def changed_documents(title: str, documents: Sequence[tuple[DocumentScore, DocumentScore]]) -> Table:
     """Return a table of documents with their scores in two evaluations."""
-    shown = table(f"{title} ({len(documents):,})", "other", "this")
-    for ours, theirs in documents[:MAX_LISTED_DOCUMENTS]:
-        shown.add_row(line(ours.id), *(f"{one.score:.0%}" for one in (theirs, ours)))
-    return shown
+    listed = documents[:MAX_LISTED_DOCUMENTS]
+    rows = [(line(ours.id), f"{theirs.score:.0%}", f"{ours.score:.0%}") for ours, theirs in listed]
+    return table((f"{title} ({len(documents):,})", "other", "this"), rows)
 
 
 def trials_table(name: str, trials: Sequence[tuple[str, int, Figure, Figure | None]]) -> Table:
     """Return a table of trials (name, documents, F1, difference), at most 80 characters wide."""
-    shown = table(name, "documents", "F1", "difference", f"{INTERVAL_PER_CENT}% interval")
+    rows = [
+        (line(trial), f"{documents:,}", _cells("f1", f1)[0], *_cells("f1", change))
+        for trial, documents, f1, change in trials
+    ]
+    shown = table((name, "documents", "F1", "difference", INTERVAL), rows)
     shown.columns[0].width = 24
-    for trial, documents, f1, change in trials:
-        cells = ("", "") if change is None else (shown_figure("f1", change.value), shown_interval("f1", change))
-        shown.add_row(line(trial), f"{documents:,}", shown_figure("f1", f1.value), *cells)
     return shown
 
 
 def figures_table(figures: Mapping[str, Figure], value: str = "", name: str = "") -> Table:
     """Return a table of figures; with a `name` of their kind, they are those of fields."""
-    shown = table(name, value, f"{INTERVAL_PER_CENT}% interval")
-    for one, figure in figures.items():
-        kind = "exact" if name else one
-        label = field_label(one) if name else FIGURE_LABELS[one]
-        shown.add_row(label, shown_figure(kind, figure.value), shown_interval(kind, figure))
-    return shown
+    rows = [
+        (field_label(one), *_cells("exact", figure)) if name else (FIGURE_LABELS[one], *_cells(one, figure))
+        for one, figure in figures.items()
+    ]
+    return table((name, value, INTERVAL), rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,15 +132,13 @@ class FieldsTable:
         yield from (self._table(_SHARES), "", self._table(_COUNTS)) if is_too_wide else (whole,)
 
     def _table(self, columns: Mapping[str, Callable[[FieldScore], str]]) -> Table:
-        shown = table(self.name, *columns)
-        for field, score in self.fields.items():
-            shown.add_row(field_label(field), *(cell(score) for cell in columns.values()))
-        return shown
+        rows = [(field_label(name), *(cell(score) for cell in columns.values())) for name, score in self.fields.items()]
+        return table((self.name, *columns), rows)
 
 
 _SHARES: Mapping[str, Callable[[FieldScore], str]] = {
-    "right": lambda score: shown_figure("exact", score.exact.value),
-    f"{INTERVAL_PER_CENT}% interval": lambda score: shown_interval("exact", score.exact),
+    "right": lambda score: _cells("exact", score.exact)[0],
+    INTERVAL: lambda score: _cells("exact", score.exact)[1],
     "precision": lambda score: shown_figure("precision", score.precision.value),
     "recall": lambda score: shown_figure("recall", score.recall.value),
     "F1": lambda score: shown_figure("f1", score.f1.value),
@@ -152,12 +152,14 @@ _COUNTS: Mapping[str, Callable[[FieldScore], str]] = {
 """The columns of a table of fields: the headings, and the cells."""
 
 
-def table(*headings: str) -> Table:
-    """Return a table without rows, whose first column alone is on the left."""
-    empty_table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="bold")
+def table(headings: Iterable[str], rows: Iterable[Sequence[str | Text]]) -> Table:
+    """Return a table whose first column alone is on the left."""
+    shown = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="bold")
     for place, heading in enumerate(headings):
-        empty_table.add_column(heading, justify="right" if place else "left", no_wrap=True, overflow="ellipsis")
-    return empty_table
+        shown.add_column(heading, justify="right" if place else "left", no_wrap=True, overflow="ellipsis")
+    for row in rows:
+        shown.add_row(*row)
+    return shown
 
 
 def line(text: str, most: int = 60) -> Text:

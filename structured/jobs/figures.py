@@ -96,10 +96,7 @@ class DocumentScore:
         return sum(one.is_right for one in self.values) / len(self.values)
 
     def items(self) -> list[tuple[str, Outcome]]:
-        """Return the outcome of each item of a list, with the path of the list.
-
-        An item is right if all in it is.
-        """
+        """Return the outcome of each item of a list, with the path of the list. An item is right if all in it is."""
         outcomes: dict[tuple[str, int], set[Outcome]] = {}
         for one in self.values:
             for item in one.items:

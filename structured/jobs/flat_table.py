@@ -48,8 +48,7 @@ def write_table(path: str | PathLike[str], table: str | PathLike[str], *, rows: 
 
     Raises:
         ValueError: The name of the table does not end with .csv or .parquet.
-        OutputError: The results cannot be read, or have more than 2,000 columns; or the table cannot
-            be written.
+        OutputError: The results cannot be read, or have more than 2,000 columns; or the table cannot be written.
         ImportError: `pyarrow` is not installed, for Parquet: `pip install 'structured-extraction[parquet]'`.
     """
     source, target = to_path(path), to_path(table)
@@ -63,10 +62,8 @@ def write_table(path: str | PathLike[str], table: str | PathLike[str], *, rows: 
         write(temporary, columns, _rows(source, rows))
         temporary.replace(target)
     except OSError as error:
-        where = error.filename or target
-        raise OutputError(
-            f"{where} cannot be read or written: {error.strerror or message(error)}.", path=str(where)
-        ) from error
+        where, problem = str(error.filename or target), error.strerror or message(error)
+        raise OutputError(f"{where} cannot be read or written: {problem}.", path=where) from error
     finally:
         with suppress(OSError):
             temporary.unlink()
@@ -134,12 +131,12 @@ def _value_kind(value: Any) -> str:
     return "json"
 
 
-def _column_kind(value_kinds: set[str]) -> str:
-    if value_kinds <= {"small", "int"} and value_kinds:
+def _column_kind(kinds: set[str]) -> str:
+    if kinds <= {"small", "int"} and kinds:
         return "int"
-    if value_kinds == {"small", "float"}:
+    if kinds == {"small", "float"}:
         return "float"
-    return next(iter(value_kinds), "text") if len(value_kinds) <= 1 else "json"
+    return next(iter(kinds), "text") if len(kinds) <= 1 else "json"
 
 
 def _write_csv(path: Path, columns: dict[str, str], rows: Iterator[FlatRow]) -> None:

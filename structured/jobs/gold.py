@@ -59,11 +59,9 @@ class Gold:
 
     def counts(self, field: str) -> bool:
         """Tell whether a field counts: it was reviewed, or the list or record that it is in."""
-        if self.reviewed_fields is None:
+        if self.reviewed_fields is None or "" in self.reviewed_fields:
             return True
-        return any(
-            field == one or (field.startswith(one) and field[len(one)] in ".[") for one in self.reviewed_fields if one
-        ) or ("" in self.reviewed_fields)
+        return any(f"{field}."[: len(one) + 1] in {f"{one}.", f"{one}["} for one in self.reviewed_fields)
 
 
 def read_gold(gold: GoldLike, output_type: OutputType[Any] | None) -> Iterator[Gold]:
@@ -97,13 +95,11 @@ def to_data(value: Any, output_type: OutputType[Any] | None, name: str) -> Any:
     if output_type is None:
         return answer_data(value, None)
     try:
-        has_schema = output_type.root is not None
-        if isinstance(value, Result) or not (is_plain(value) if has_schema else isinstance(value, str)):
-            return answer_data(value, output_type)
-        return answer_data(
-            output_type.parse(output_type.from_data(value)) if has_schema else _parsed(output_type, value),
-            output_type,
-        )
+        if output_type.root is None:
+            value = _parsed(output_type, value) if isinstance(value, str) else value
+        elif is_plain(value):
+            value = output_type.parse(output_type.from_data(value))
+        return answer_data(value, output_type)
     except Exception as error:  # a validator of the type's author
         raise ValueError(f"{name}: the value is no {output_type.name}: {fault_of(error)}") from error
 
@@ -190,22 +186,20 @@ class _GoldLine(BaseModel):
 
 def _read_line(line: str, name: str, output_type: OutputType[Any] | None) -> Gold:
     try:
-        line_data = _GoldLine.model_validate(json.loads(line))
+        record = _GoldLine.model_validate(json.loads(line))
     except ValidationError as error:
         raise ValueError(f'{name}: {fault_of(error)} Write {{"document": …, "value": …}}.') from error
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{name} is not JSON: {fault_of_json(error)}. Correct it, or remove it.") from error
-    for path, (start, end) in line_data.spans.items():
-        if not 0 <= start <= end <= len(line_data.document):
+    for path, (start, end) in record.spans.items():
+        if not 0 <= start <= end <= len(record.document):
             raise ValueError(f'{name}: the span of "{path}" is {[start, end]}, outside of the document.')
-    if line_data.reviewed is not None and "rejected" in line_data.reviewed.values():
-        data = _without_rejected(line_data.value, output_type, name)
-    else:
-        data = to_data(line_data.value, output_type, name)
-    _check_paths(line_data.reviewed or {}, line_data.spans, (line_data.value, data), output_type, name)
-    reviewed_fields = None if line_data.reviewed is None else _fields_reviewed(line_data.reviewed, line_data.value)
-    document = Document(line_data.document, line_data.id)
-    return Gold(document, document, data, line_data.spans, reviewed_fields)
+    reviewed = record.reviewed or {}
+    data = (_without_rejected if "rejected" in reviewed.values() else to_data)(record.value, output_type, name)
+    _check_paths(reviewed, record.spans, (record.value, data), output_type, name)
+    document = Document(record.document, record.id)
+    fields = None if record.reviewed is None else _fields_reviewed(reviewed, record.value)
+    return Gold(document, document, data, record.spans, fields)
 
 
 def _check_paths(
@@ -242,22 +236,17 @@ def _without_rejected(value: Any, output_type: OutputType[Any] | None, name: str
 def _fields_reviewed(reviewed: Mapping[str, str], value: Any) -> frozenset[str]:
     """Return the fields whose values all have a decision.
 
-    A list from which an item was rejected has other positions than those that decisions are kept by, so that values
-    are counted there.
+    Values are counted where an item of a list was rejected: other items have moved from where decisions are kept.
     """
-    decision_counts: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for path, decision in reviewed.items():
-        decision_counts[steps_to_field(path_to_steps(path))] += decision != "rejected"
+        counts[steps_to_field(path_to_steps(path))] += decision != "rejected"
     has_moved_items = any(decision == "rejected" and "[" in path for path, decision in reviewed.items())
-    paths_by_field: dict[str, list[str]] = defaultdict(list)
+    paths: dict[str, set[str]] = defaultdict(set)
     for steps, _ in end_values(value):
-        paths_by_field[steps_to_field(steps)].append(steps_to_path(steps))
+        paths[steps_to_field(steps)].add(steps_to_path(steps))
     return frozenset(
-        one
-        for one, number in decision_counts.items()
-        if (
-            len(paths_by_field[one]) <= number
-            if has_moved_items
-            else all(path in reviewed for path in paths_by_field[one])
-        )
+        field
+        for field, count in counts.items()
+        if (len(paths[field]) <= count if has_moved_items else paths[field] <= reviewed.keys())
     )

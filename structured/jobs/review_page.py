@@ -7,10 +7,9 @@ A value is JSON text in the page, so that what is exported has every digit that 
 numbers above 2^53, and writes `1.0` as `1`. The type of a place says what a person may write there, and the numbers and
 dates that the document states are read here: the page reads none.
 
-A result that was read from a file has no type. But its value is made of instances, whose classes Pydantic describes; so
-the type of a place is inferred from the values of all results: the items of one document tell the type of another's
-empty list. Dictionaries and plain values outside of models have the types of their values; they may also be null, and
-numbers may be any. A place without values may be anything, and a list without items cannot grow.
+A result from a file has no type, but it has instances, whose classes Pydantic describes. So the type of a place is
+inferred from the values of all results: the items of one document tell the type of another's empty list. Plain values
+outside of models may also be null, and numbers any. A place without values may be anything; an empty list cannot grow.
 """
 
 import base64
@@ -84,7 +83,7 @@ class TypeTable:
     def _description(self, simple_parts: list[Subschema]) -> dict[str, Any]:
         schemas = [part.schema for part in simple_parts] or [_ANYTHING]
         kinds, choices = (
-            list(dict.fromkeys(chain(*each))) for each in zip(*map(_kinds_and_choices, schemas), strict=True)
+            [*dict.fromkeys(chain(*each))] for each in zip(*map(_kinds_and_choices, schemas), strict=True)
         )
         described: dict[str, Any] = {"kinds": kinds, "choices": choices}
         records = [part for part in simple_parts if "object" in types_of(part.schema)]
@@ -184,12 +183,10 @@ def report(
     `id` is a digest of the document.
 
     Parameters:
-        results: The results, such as those of `extract_results` or `read_results`, or one of them. Of documents that
-            failed, the page shows the error.
+        results: Those of `extract_results` or `read_results`, say, or one. Of a document that failed, the error shows.
         path: The file to write. One that exists is replaced.
         title: The heading of the page.
-        thresholds: Those that an evaluation certified. Results that are not accepted as a whole come first, with the
-            confidences that are too low.
+        thresholds: Those that an evaluation certified. Results that they do not accept come first, with the reasons.
 
     Returns:
         The path of the page.
@@ -201,8 +198,8 @@ def report(
     """
     if isinstance(results, str | PathLike):
         raise TypeError(f"results is {shown(results)}. Pass read_results({shown(results)}, Type), or results.")
-    results_of_page = [results] if isinstance(results, Result) else results
-    return write_page(Path(path), to_page(results_of_page, title, thresholds))
+    page = to_page([results] if isinstance(results, Result) else results, title, thresholds)
+    return write_page(Path(path), page)
 
 
 def to_page(results: Iterable[Result[Any]], title: str, thresholds: Thresholds | None = None) -> str:
@@ -228,28 +225,27 @@ def to_inert_json(data: object) -> str:
 
 def to_data(results: Iterable[Result[Any]], thresholds: Thresholds | None = None) -> dict[str, Any]:
     """Return the data of the page: the documents, their fields and types, and a digest as the key of decisions."""
-    checked_results = [_checked_result(position, result) for position, result in enumerate(results)]
-    answered = [result for result in checked_results if result.error is None]
+    results = [_checked_result(position, result) for position, result in enumerate(results)]
     fields: dict[str, int] = {}
     ids: dict[str, int] = {}
     table = TypeTable()
-    types = iter(_types_of_results(answered, table))
+    types = iter(_types_of_results([result for result in results if result.error is None], table))
     documents = [
         _document(result, next(types), f"results[{position}]", fields, ids) if result.error is None else _failed(result)
-        for position, result in enumerate(checked_results)
+        for position, result in enumerate(results)
     ]
     kinds = {"number" if kind in {"integer", "decimal"} else kind for one in table.types for kind in one["kinds"]}
-    for result, document in zip(checked_results, documents, strict=True):
+    for result, document in zip(results, documents, strict=True):
         if result.error is None:
             document["stated"] = _statements(result.document, kinds)
-    lacking_confidences = [thresholds.lacking(result) if thresholds else {} for result in checked_results]
-    ordered = sorted(zip(checked_results, documents, lacking_confidences, strict=True), key=lambda one: not one[2])
+    lacking = [thresholds.lacking(result) if thresholds else {} for result in results]
+    ordered = sorted(zip(results, documents, lacking, strict=True), key=lambda one: not one[2])
     digest = short_digest(json.dumps([[document for _, document, _ in ordered], table.types]))
     for result, document, too_low in ordered:
         document["pages"] = _pages(result)
         document["flags"] += _review_reasons(result, too_low, thresholds)
-        error = "" if result.error is None else f"{type(result.error).__name__}: {result.error}"
-        document |= {"name": result.id, "error": error}
+        document["name"] = result.id
+        document["error"] = "" if result.error is None else f"{type(result.error).__name__}: {result.error}"
     return {"digest": digest, "fields": list(fields), "types": table.types, "documents": [one[1] for one in ordered]}
 
 
@@ -305,40 +301,44 @@ def _document(
         steps_to_path(steps): (steps, value) for steps, value in end_values(result.data) if steps not in inner_steps
     }
     to_utf16 = utf16_offsets(result.document)
-    listed_values: list[dict[str, Any]] = []
+    values: list[dict[str, Any]] = []
     places: list[tuple[Steps, int]] = []
     for path in _in_order(steps_of_path, data):
         steps, value = data[path] if path in data else (steps_of_path[path], None)
         if path not in evidence and value not in ([], {}):
             raise ValueError(f"{name} has no evidence for {path!r}. Pass a result with the evidence that it came with.")
-        value_evidence = evidence.get(path, MISSING_EVIDENCE)
-        _check_span(value_evidence.span, result.document, f"{name}.evidence[{path!r}]")
-        places.append((steps, len(listed_values)))
-        listed_values.append(
+        support = evidence.get(path, MISSING_EVIDENCE)
+        if support.span is not None and support.span[1] > len(result.document):
+            raise ValueError(
+                f"{name}.evidence[{path!r}].span is {support.span}, and the document has {len(result.document):,} "
+                "characters. Pass the result with the document that it was made from."
+            )
+        places.append((steps, len(values)))
+        values.append(
             {
                 "path": path,
                 "field": fields.setdefault(steps_to_field(steps), len(fields)),
                 "type": types.at(steps),
                 "json": json.dumps(value, allow_nan=False) if path in data else None,
-                "span": None if value_evidence.span is None else [to_utf16(end) for end in value_evidence.span],
-                "words": MATCH_WORDS[value_evidence.match],
-                "match": value_evidence.match,
-                "confidence": value_evidence.confidence,
-                "band": value_evidence.band,
-                **({"boxes": value_evidence.boxes} if value_evidence.boxes else {}),
+                "span": None if support.span is None else [to_utf16(end) for end in support.span],
+                "words": MATCH_WORDS[support.match],
+                "match": support.match,
+                "confidence": support.confidence,
+                "band": support.band,
+                **({"boxes": support.boxes} if support.boxes else {}),
                 "flags": [flag.reason for flag in result.flags if flag.path == path],
             }
         )
     identity = document_id(result.document, ids)
     empty_lists = {
         number
-        for number, one in enumerate(listed_values)
-        if one["json"] == "[]" or (one["json"] in {None, "null"} and types.items(places[number][0]) is not None)
+        for steps, number in places
+        if (written := values[number]["json"]) == "[]" or (written in {None, "null"} and types.items(steps) is not None)
     }
     tree = _tree((), places, types, empty_lists)
-    paths_without_value = {flag.path for flag in result.flags} - {one["path"] for one in listed_values}
-    flags = [str(flag) for flag in result.flags if flag.path in paths_without_value]
-    return {"id": identity, "text": result.document, "values": listed_values, "flags": flags, "data": tree}
+    paths = {one["path"] for one in values}
+    flags = [str(flag) for flag in result.flags if flag.path not in paths]
+    return {"id": identity, "text": result.document, "values": values, "flags": flags, "data": tree}
 
 
 def _pages(result: Result[Any]) -> dict[int, Any]:
@@ -358,8 +358,7 @@ def document_id(document: str, ids: dict[str, int]) -> str:
 
 def _in_order(evidence_paths: Iterable[str], data: Iterable[str]) -> Iterator[str]:
     """Yield the paths of some data, and after each those that are known beside it, such as of fields left out."""
-    paths_after: dict[str | None, list[str]] = {None: []}
-    paths_after.update((path, []) for path in data)
+    paths_after: dict[str | None, list[str]] = {None: [], **{path: [] for path in data}}
     last_path = None
     for path in evidence_paths:
         if path in paths_after:
@@ -395,13 +394,11 @@ def _tree(steps: Steps, places: Sequence[tuple[Steps, int]], types: PlaceTypes, 
 def _statements(document: str, kinds: Container[str]) -> dict[str, list[tuple[int, int, list[str]]]]:
     """Return the statements of a document by kind: their spans, in UTF-16, and their values as JSON text."""
     to_utf16 = utf16_offsets(document)
-    statements = {}
-    for kind, (read, to_text) in _STATEMENT_READERS.items():
-        if kind in kinds:
-            statements[kind] = [
-                (to_utf16(one.span[0]), to_utf16(one.span[1]), list(map(to_text, one.values))) for one in read(document)
-            ]
-    return statements
+    return {
+        kind: [(to_utf16(one.span[0]), to_utf16(one.span[1]), [*map(to_text, one.values)]) for one in read(document)]
+        for kind, (read, to_text) in _STATEMENT_READERS.items()
+        if kind in kinds
+    }
 
 
 _STATEMENT_READERS: Mapping[str, tuple[Callable[[str], Sequence[Statement[Any]]], Callable[[Any], str]]] = {
@@ -411,14 +408,6 @@ _STATEMENT_READERS: Mapping[str, tuple[Callable[[str], Sequence[Statement[Any]]]
     "time": (stated_times, time.isoformat),
 }
 """How statements of a kind are read, and how their values are spelled."""
-
-
-def _check_span(span: tuple[int, int] | None, document: str, name: str) -> None:
-    if span is not None and not 0 <= span[0] <= span[1] <= len(document):
-        raise ValueError(
-            f"{name}.span is {span}, and the document has {len(document):,} characters. Pass the result with the "
-            "document that it was made from."
-        )
 
 
 def utf16_offsets(text: str) -> Callable[[int], int]:

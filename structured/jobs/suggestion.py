@@ -101,8 +101,7 @@ def suggest(documents: Iterable[DocumentLike], wish: str, *, model: ModelSource)
     A field that hardly any document has (a quarter, or none) is dropped, and one that not all have is optional.
 
     Parameters:
-        documents: A sample, such as ten. The model reads the first 2,000 characters of each. A StructuredWarning names
-            those that cannot be read.
+        documents: A sample, such as ten, of which 2,000 characters each are read. A warning names the unreadable ones.
         wish: What the type is for: `"who pays what by when"`.
         model: As for `extract`.
 
@@ -131,14 +130,14 @@ def suggest(documents: Iterable[DocumentLike], wish: str, *, model: ModelSource)
     results = sorted(proposer.results(texts, progress=False), key=lambda result: result.position)
     proposals = [result.value.fields for result in results if result.error is None]
     merged = merge_proposals(proposals)
-    fields = try_fields(merged, texts, proposer.model) if merged else ()
+    fields = try_fields(merged, texts, proposer.model) if merged else []
     if not fields:
         proposed = f"Of the fields {', '.join(one.name for one in merged)}, the documents state none." if merged else ""
         raise ModelError(
             f"{proposer.model.name} has no sensible type for these documents. {proposed} Say in the wish what you look "
             "for, or name a larger model.".replace(".  ", ". ")
         )
-    return Suggestion(fields, len(texts), proposer.model.name)
+    return Suggestion(tuple(fields), len(texts), proposer.model.name)
 
 
 def merge_proposals(proposals: Sequence[Sequence[ProposedField]]) -> tuple[SuggestedField, ...]:
@@ -175,15 +174,12 @@ def widest_kind(kinds: Sequence[FieldKind]) -> FieldKind:
     return "float" if {*kinds} == {"int", "float"} else "str"
 
 
-def try_fields(
-    fields: Sequence[SuggestedField], texts: Sequence[str], model: ModelSource
-) -> tuple[SuggestedField, ...]:
+def try_fields(fields: Sequence[SuggestedField], texts: Sequence[str], model: ModelSource) -> list[SuggestedField]:
     """Return the fields that documents have, each with their number, those of most documents first."""
     members: dict[str, Any] = {one.name: (_TYPES[one.kind], Field(description=one.description)) for one in fields}
     output_type = create_model(NAME, __config__={"protected_namespaces": ()}, **members)
-    options: dict[str, Any] = {"allow_missing": True, "grounded": True}
-    results = Extractor(output_type, model=model, **options).results(texts, progress=False)
-    rows = [result.data or {} for result in results]
+    extractor = Extractor(output_type, model=model, allow_missing=True, grounded=True)
+    rows = [result.data or {} for result in extractor.results(texts, progress=False)]
     tried = [replace(one, documents=sum(row.get(one.name) not in (None, [], "") for row in rows)) for one in fields]
     kept = sorted((one for one in tried if 4 * one.documents > len(texts)), key=lambda one: -one.documents)
-    return tuple(replace(one, is_optional=one.documents < len(texts)) for one in kept)
+    return [replace(one, is_optional=one.documents < len(texts)) for one in kept]

@@ -174,22 +174,19 @@ def tune(  # noqa: PLR0913  the gold, the budget and the rules
     count(1)("documents", documents)
     fixed = {**options, "instructions": instructions} if isinstance(instructions, str) else options
     seeded = {"seed": whole(0)("seed", seed)} if options.get("retries") != 0 or options.get("temperature") else {}
-    race = _Race(
-        output_type,
-        {**fixed, **seeded, "model": model},
-        {"compare": compare, "keys": keys, "progress": progress},
-    )
+    rules = {"compare": compare, "keys": keys, "progress": progress}
+    race = _Race(output_type, {**fixed, **seeded, "model": model}, rules)
     choosing, confirming = _split(list(read_gold(gold, race.output_type)), documents, random.Random(seed))
     examples = {} if "examples" in fixed else _examples(choosing, race.output_type)
     wordings = INSTRUCTIONS if instructions is None or isinstance(instructions, str) else instructions
-    judged_documents = [one for place, one in enumerate(choosing) if place not in examples]
+    judged = [one for place, one in enumerate(choosing) if place not in examples]
     try:
         with without_warnings():  # those of each candidate in each round
             for name, changes in _candidates(wordings, list(examples.values())):
                 if not changes.keys() & fixed.keys():
                     race.add_candidate(name, changes)
             race.check_number_of_answers(documents)
-            best = race.winner(judged_documents, documents - 2 * len(confirming))
+            best = race.winner(judged, documents - 2 * len(confirming))
             tried = race.tried()
             for name in dict.fromkeys((PLAIN, best)):
                 del race.trials[name]
@@ -197,27 +194,27 @@ def tune(  # noqa: PLR0913  the gold, the budget and the rules
     except (KeyboardInterrupt, StructuredError) as error:
         error.add_note(f"Tuning ended after {counted(race.answers, 'answer')}. {race}")
         raise
-    returned_options = fixed if model is None else {**fixed, "model": model}
-    chosen_options = race.options[best] if race.trials[best].is_better else {}
-    return Tuning({**returned_options, **chosen_options}, tried, race.trials[PLAIN], race.trials[best], race.answers)
+    chosen = {} if model is None else {"model": model}
+    chosen |= race.options[best] if race.trials[best].is_better else {}
+    return Tuning({**fixed, **chosen}, tried, race.trials[PLAIN], race.trials[best], race.answers)
 
 
 def _split(gold: Sequence[Gold], documents: int, rng: random.Random) -> tuple[list[Gold], list[Gold]]:
     """Return the documents that choose and those that confirm; a text that occurs again is left out."""
-    gold_by_text: dict[str, Gold] = {}
+    distinct: dict[str, Gold] = {}
     for one in gold:
-        gold_by_text.setdefault(one.text, one)
-    if len(gold_by_text) < MIN_GOLD:
+        distinct.setdefault(one.text, one)
+    golds = list(distinct.values())
+    if len(golds) < MIN_GOLD:
         raise ValueError(
-            f"The gold has {counted(len(gold_by_text), 'different document')}. Tuning needs {MIN_GOLD} at least: half "
-            "of them choose, and half confirm."
+            f"The gold has {counted(len(golds), 'different document')}. Tuning needs {MIN_GOLD} at least: half of them "
+            "choose, and half confirm."
         )
-    if not any(map(_has_value, gold_by_text.values())):
+    if not any(map(_has_value, golds)):
         raise ValueError("No document of the gold states a value. Pass right answers that have values.")
-    shuffled = list(gold_by_text.values())
-    rng.shuffle(shuffled)
-    confirming = min(len(shuffled) // 2, documents // 4)
-    return shuffled[confirming:], shuffled[:confirming]
+    rng.shuffle(golds)
+    confirming = min(len(golds) // 2, documents // 4)
+    return golds[confirming:], golds[:confirming]
 
 
 def _has_value(gold: Gold) -> bool:
@@ -239,8 +236,7 @@ def _examples(gold: Sequence[Gold], output_type: OutputType[Any]) -> dict[int, t
         if len(examples) == min(4, len(gold) // 3):
             break
         if isinstance(document, str) and document.strip() and one.reviewed_fields is None and _has_value(one):
-            # A required field is missing, or a validator of the type's author rejects the value.
-            with suppress(Exception):
+            with suppress(Exception):  # a required field is missing, or a validator rejects the value
                 value = output_type.parse(output_type.from_data(one.data))
                 output_type.write(value)
                 examples[place] = (document, value)

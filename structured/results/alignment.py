@@ -7,14 +7,11 @@ A value that a type lists is searched as a whole word: `paid` is not in `unpaid`
 
 Equal values of an answer are at different places, if the document has as many: the first value gets the first place,
 unless the values beside it, in its own record, are near another.
-
-The work is bounded: at most `MAX_OCCURRENCES` of a value are examined, and no text of more than `MAX_FUZZY_LENGTH`
-characters is searched by edit distance.
 """
 
 import re
 from bisect import bisect_left, insort
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime, time
 from decimal import Decimal
 from functools import cached_property
@@ -49,7 +46,7 @@ MAX_ASSIGNMENTS = 10_000_000
 """The most pairs of equal values and places among which the best are chosen."""
 
 MIN_FUZZY_LENGTH, MAX_FUZZY_LENGTH = 4, 1_000
-"""Characters of a text that is looked for by edit distance."""
+"""The fewest and the most characters of a text that is looked for by edit distance."""
 
 FUZZY_SCORE = 85
 """The least share of characters, in per cent, that a text has in common with the place where it is found.
@@ -169,11 +166,11 @@ class _DocumentSearch:
             if _NUMBER.fullmatch(text):
                 return self._number(Decimal(text), count)
             if _DATE.fullmatch(text):
-                return self._statements_of(stated_dates, date.fromisoformat(text), count)
+                return self._places(stated_dates, date.fromisoformat(text), count)
             if _TIME.fullmatch(text):
-                return self._time_statements(stated_times, time.fromisoformat(text), count)
+                return self._times(stated_times, time.fromisoformat(text), count)
             if _DATE_TIME.fullmatch(text):
-                return self._time_statements(stated_datetimes, datetime.fromisoformat(text), count)
+                return self._times(stated_datetimes, datetime.fromisoformat(text), count)
         except ValueError:  # 2023-02-29
             return []
         return []
@@ -181,13 +178,13 @@ class _DocumentSearch:
     def _number(self, number: Decimal, count: int) -> list[Mention]:
         if not number.is_finite():
             return []
-        mentions = self._statements_of(stated_numbers, number, MAX_OCCURRENCES)
+        mentions = self._places(stated_numbers, number, MAX_OCCURRENCES)
         outside_codes = [mention for mention in mentions if not self._is_in_code(mention[0])]
         mentions = outside_codes if len(outside_codes) >= count else mentions
         exact: list[Mention] = [(span, "exact") for span, _ in mentions if self.document[slice(*span)] == str(number)]
         if len(exact) >= count:
             return exact
-        usual = [mention for mention in self._statements_of(stated_numbers, number, count) if mention in mentions]
+        usual = [mention for mention in self._places(stated_numbers, number, count) if mention in mentions]
         return sorted({**dict(usual if len(usual) >= count else mentions), **dict(exact)}.items())
 
     def _is_in_code(self, span: Span) -> bool:
@@ -219,7 +216,7 @@ class _DocumentSearch:
         """Return where a normalised text may nearly begin, by its rarest words or by words like its longest."""
         words = [(match.start(), match[0]) for match in _WORD.finditer(value)]
         vocabulary = self._vocabulary
-        candidates = [(start, word) for start, word in words if word in vocabulary]
+        candidates = [place for place in words if place[1] in vocabulary]
         candidates.sort(key=lambda place: (len(vocabulary[place[1]]), *place))
         if not candidates and words:
             start, longest = max(words, key=lambda word: len(word[1]))
@@ -242,7 +239,7 @@ class _DocumentSearch:
             places.setdefault(match[0], []).append(match.start())
         return places
 
-    def _statements_of(self, read: Callable[[str], Sequence[Statement[T]]], value: T, count: int) -> list[Mention]:
+    def _places(self, read: Callable[[str], Sequence[Statement[T]]], value: T, count: int) -> list[Mention]:
         """Return where a value is stated in the usual reading or, where that is not often enough, in any."""
         if read not in self._spans_by_reader:
             spans_by_value = self._spans_by_reader[read] = {}
@@ -252,14 +249,10 @@ class _DocumentSearch:
         usual, others = self._spans_by_reader[read].get(value, ([], []))
         return [(span, "normalised") for span in (usual if len(usual) >= count else [*usual, *others])]
 
-    def _time_statements(
-        self, read: Callable[[str], Sequence[Statement[Moment]]], value: Moment, count: int
-    ) -> list[Mention]:
+    def _times(self, read: Callable[[str], Sequence[Statement[Moment]]], value: Moment, count: int) -> list[Mention]:
         """Return where a time is stated; one in UTC also where no zone is, since a type may demand one."""
-        mentions = self._statements_of(read, value, count)
-        if mentions or value.utcoffset():
-            return mentions
-        return self._statements_of(read, value.replace(tzinfo=None), count)
+        mentions = self._places(read, value, count)
+        return mentions if mentions or value.utcoffset() else self._places(read, value.replace(tzinfo=None), count)
 
 
 def _find(text: str, value: str, is_whole: Callable[[Span], bool]) -> list[Span]:
@@ -358,12 +351,10 @@ class _FoundPlaces:
         path = self._paths[index]
         record = path[: max((depth for depth, step in enumerate(path, 1) if isinstance(step, int)), default=0)]
         place = bisect_left(self._indices, index)
-        before, after = (self._indices[max(0, place - 1) : place], self._indices[place : place + 1])
-        neighbour_spans = [
-            self._spans[neighbour] for neighbour in (*before, *after) if self._paths[neighbour][: len(record)] == record
-        ]
-        if neighbour_spans:
-            return min(start for start, _ in neighbour_spans), max(end for _, end in neighbour_spans)
+        before, after = self._indices[max(0, place - 1) : place], self._indices[place : place + 1]
+        spans = [self._spans[other] for other in (*before, *after) if self._paths[other][: len(record)] == record]
+        if spans:
+            return min(start for start, _ in spans), max(end for _, end in spans)
         low = self._spans[before[0]][1] if before else 0
         high = self._spans[after[0]][0] if after else self._size
         return (low, high) if low <= high else (0, self._size)
@@ -375,45 +366,40 @@ def _assign(indices: list[int], mentions: list[Mention], neighbours: _FoundPlace
     Values and places keep their order, by where the values are expected; among the ways to do so, the one with the
     least distance between where they are expected and where they stand, and the first of several.
     """
-    if len(indices) == len(mentions) == 1:
-        yield indices[0], mentions[0]
-        return
     untaken = [mention for mention in mentions if neighbours.is_free(mention[0])]
     mentions = untaken if len(untaken) >= len(indices) else mentions
     mentions = mentions[: max(len(indices), MAX_ASSIGNMENTS // len(indices))]
     expected = sorted(((neighbours.expected_span(index), index) for index in indices), key=lambda place: sum(place[0]))
-    starts = np.array([span[0] for span, _ in mentions])
-    ends = np.array([span[1] for span, _ in mentions])
-    if len(mentions) < len(indices):
-        mention_indices = np.arange(len(mentions))
-        for rank, ((low, high), index) in enumerate(expected):
-            distances = np.maximum(low - ends, 0) + np.maximum(starts - high, 0)
-            order_distance = abs(mention_indices - min(rank, len(mentions) - 1))
-            yield index, mentions[np.lexsort((order_distance, distances))[0]]
-        return
-    if len(mentions) == len(indices):
-        yield from ((index, mention) for (_, index), mention in zip(expected, mentions, strict=True))
-        return
-    distances = [np.maximum(low - ends, 0) + np.maximum(starts - high, 0) for (low, high), _ in expected]
-    for (_, index), chosen in zip(expected, _ordered_columns(distances), strict=True):
-        yield index, mentions[chosen]
+    chosen: Iterable[int] = range(len(mentions))
+    if len(mentions) != len(indices):
+        starts, ends = np.array([span for span, _ in mentions]).T
+        distances = (np.maximum(low - ends, 0) + np.maximum(starts - high, 0) for (low, high), _ in expected)
+        chosen = (_ordered_columns if len(mentions) > len(indices) else _nearest_columns)(distances)
+    for (_, index), column in zip(expected, chosen, strict=True):
+        yield index, mentions[column]
 
 
-def _ordered_columns(distances: list[NDArray[np.int64]]) -> list[int]:
+def _nearest_columns(distances: Iterator[NDArray[np.int64]]) -> Iterator[int]:
+    """Yield for each row its least column, of several the one that is nearest in order; there are fewer than rows."""
+    for row, distance in enumerate(distances):
+        columns = np.arange(len(distance))
+        yield int(np.lexsort((abs(columns - min(row, len(columns) - 1)), distance))[0])
+
+
+def _ordered_columns(distances: Iterator[NDArray[np.int64]]) -> list[int]:
     """Return for each row a column, each after the one before, with the least sum; the first of several.
 
     Parameters:
         distances: int64[column] for each row; there are at least as many columns as rows.
     """
     unreachable = np.iinfo(np.int64).max // 4
-    columns = np.arange(len(distances[0]))
-    total, chosen = distances[0], []
-    for distance in distances[1:]:
+    total, chosen = next(distances), []
+    columns = np.arange(len(total))
+    for distance in distances:
         least = np.minimum.accumulate(total)
         is_less = np.concatenate(([True], total[1:] < least[:-1]))
         chosen.append(np.maximum.accumulate(np.where(is_less, columns, 0)))  # of the columns up to each, the best
-        total = distance + np.concatenate(([unreachable], least[:-1]))
-        total = np.minimum(total, unreachable)
+        total = np.minimum(distance + np.concatenate(([unreachable], least[:-1])), unreachable)
     path = [int(np.argmin(total))]
     for best in reversed(chosen):
         path.append(int(best[path[-1] - 1]))

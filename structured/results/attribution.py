@@ -103,9 +103,7 @@ def attribute(
         for generation in sorted(generations, key=lambda generation: -generation.log_probability)
     ]
     answer = [(leaf, part.basis(steps, leaf.value)) for leaf, part, steps in typed_leaves(output_type, text)]
-    values = [
-        Value(leaf.steps, _exact_value(leaf, text), basis == "concluded", basis == "quoted") for leaf, basis in answer
-    ]
+    values = [Value(leaf.steps, _exact(leaf, text), basis == "concluded", basis == "quoted") for leaf, basis in answer]
     located: dict[str, Evidence] = {}
     for (leaf, basis), place in zip(answer, align(document, values), strict=True):
         is_stated = basis in {"quoted", "grounded"} and leaf.value is not None  # null says that nothing is
@@ -176,7 +174,7 @@ def _copies_in(output_type: OutputType[Any], document: str, steps: Steps, items:
             taken_spans |= spans
 
 
-def _exact_value(leaf: Leaf, text: str) -> Any:
+def _exact(leaf: Leaf, text: str) -> Any:
     """Return the value of a leaf, a number with all the digits that it is written with."""
     is_number = isinstance(leaf.value, int | float) and not isinstance(leaf.value, bool)
     return Decimal(text[leaf.start : leaf.end]) if is_number else leaf.value
@@ -191,8 +189,7 @@ def _sampled_leaves(output_type: OutputType[Any], generation: Generation) -> Ite
 def _confidence_among(leaf: Leaf, leaf_maps: Sequence[Mapping[str, tuple[str, float | None]]]) -> LeafConfidence:
     """Return the confidence in a leaf, and the agreement on it.
 
-    `leaf_maps` has, for each generation, the likeliest first, the identity of each leaf and the confidence
-    in it by paths.
+    `leaf_maps` has, by the paths of each generation, the likeliest first, the identity and the confidence of each leaf.
     """
     at_same_path = [leaves[leaf.path] for leaves in leaf_maps if leaf.path in leaves]
     confidences = [confidence for value, confidence in at_same_path if value == identity(leaf.value)]

@@ -28,8 +28,11 @@ from structured.output_types.paths import Steps, entry_path, has_member, member_
 from structured.output_types.schema_parts import flattened, parts_at_step
 from structured.results.normalisation import normalise
 
+Floats: TypeAlias = NDArray[np.float64]
+Indices: TypeAlias = NDArray[np.int_]
 
-def best_assignment(weights: NDArray[np.float64]) -> list[tuple[int, int]]:
+
+def best_assignment(weights: Floats) -> list[tuple[int, int]]:
     """Return the pairs of rows and columns with the greatest sum of weights, none below 0, without pairs of weight 0.
 
     >>> best_assignment(np.array([[2.0, 3.0], [0.0, 2.0]]))
@@ -40,18 +43,13 @@ def best_assignment(weights: NDArray[np.float64]) -> list[tuple[int, int]]:
         return sorted((row, column) for column, row in best_assignment(weights.T))
     prices = np.zeros(rows), np.zeros(columns)  # with which no pair costs less than nothing, and those chosen nothing
     row_of, column_of = np.full(columns, -1), np.full(rows, -1)
+    costs = -weights
     for row in range(rows):
-        _assign_row(row, -weights, prices, row_of, column_of)
+        _assign_row(row, costs, prices, row_of, column_of)
     return [(row, int(column)) for row, column in enumerate(column_of) if weights[row, column] > 0]
 
 
-def _assign_row(
-    row: int,
-    costs: NDArray[np.float64],
-    prices: tuple[NDArray[np.float64], NDArray[np.float64]],
-    row_of: NDArray[np.int_],
-    column_of: NDArray[np.int_],
-) -> None:
+def _assign_row(row: int, costs: Floats, prices: tuple[Floats, Floats], row_of: Indices, column_of: Indices) -> None:
     """Assign one more row, and others anew if that makes the sum of the costs less."""
     of_rows, of_columns = prices
     distances = np.full(len(row_of), np.inf)
@@ -105,101 +103,68 @@ def match_items(expected: Sequence[Item], given: Sequence[Item]) -> list[tuple[i
 
     The order of items and sides decides nothing.
     """
-    sorted_sides = [sorted(enumerate(items), key=lambda placed: placed[1].text) for items in (expected, given)]
-    is_swapped = [item.text for _, item in sorted_sides[0]] > [item.text for _, item in sorted_sides[1]]
-    groups: dict[tuple[str, ...], tuple[list[tuple[int, Item]], ...]] = defaultdict(lambda: ([], []))
-    for side, items in enumerate(reversed(sorted_sides) if is_swapped else sorted_sides):
+    sides = [sorted(enumerate(items), key=lambda placed: placed[1].text) for items in (expected, given)]
+    is_swapped = [item.text for _, item in sides[0]] > [item.text for _, item in sides[1]]
+    groups: dict[tuple[str, ...], tuple[dict[int, Item], dict[int, Item]]] = defaultdict(lambda: ({}, {}))
+    for side, items in enumerate(reversed(sides) if is_swapped else sides):
         for index, item in items:
             if item.key is not None:
-                groups[item.key][side].append((index, item))
-    pairs = []
-    for ours, theirs in groups.values():
-        for index, other_index in _best_matching([item for _, item in ours], [item for _, item in theirs]):
-            pairs.append((ours[index][0], theirs[other_index][0]))
-    return [(index, other_index) for other_index, index in pairs] if is_swapped else pairs
+                groups[item.key][side][index] = item
+    pairs = [pair for ours, theirs in groups.values() for pair in _best_matching(ours, theirs)]
+    return [(index, other) for other, index in pairs] if is_swapped else pairs
 
 
-def _best_matching(ours: Sequence[Item], theirs: Sequence[Item]) -> list[tuple[int, int]]:
-    """Return the matching with most values in common.
+def _best_matching(ours: dict[int, Item], theirs: dict[int, Item]) -> list[tuple[int, int]]:
+    """Return the matching with most values in common, of items by their positions.
 
     Items that say the same, and hold no lists, are matched first: for a and b that are the same, a–b and x–y have at
     least as much in common as a–y and x–b.
     """
     partners: dict[str, list[int]] = defaultdict(list)
-    for their_index in reversed(range(len(theirs))):
-        if theirs[their_index].values and not theirs[their_index].lists:
-            partners[theirs[their_index].text].append(their_index)
-    equal_pairs = [
-        (our_index, partners[item.text].pop()) for our_index, item in enumerate(ours) if partners.get(item.text)
-    ]
-    our_rest = sorted({*range(len(ours))} - {our_index for our_index, _ in equal_pairs})
-    their_rest = sorted({*range(len(theirs))} - {their_index for _, their_index in equal_pairs})
-    if not our_rest or not their_rest:
-        return equal_pairs
-    rows = _shared_value_counts([ours[index] for index in our_rest], [theirs[index] for index in their_rest])
-    assignment = best_assignment(_counts_to_weights(rows, len(their_rest)))
-    return [*equal_pairs, *((our_rest[row], their_rest[column]) for row, column in assignment)]
+    for index, item in reversed(theirs.items()):
+        if item.values and not item.lists:
+            partners[item.text].append(index)
+    equal = {index: partners[item.text].pop() for index, item in ours.items() if partners.get(item.text)}
+    matched = {*equal.values()}
+    our_rest, their_rest = [at for at in ours if at not in equal], [at for at in theirs if at not in matched]
+    counts = _shared_counts([ours[index] for index in our_rest], [theirs[index] for index in their_rest])
+    pairs = best_assignment(_to_weights(counts, len(their_rest)))
+    return [*equal.items(), *((our_rest[row], their_rest[column]) for row, column in pairs)]
 
 
-def _shared_value_counts(ours: Sequence[Item], theirs: Sequence[Item]) -> list[Counter[int]]:
-    """Return for each of our items how many values it has in common with each of theirs, by the index of that."""
-    indices_by_value: dict[tuple[Steps, str], list[int]] = defaultdict(list)
-    for their_index, item in enumerate(theirs):
+def _shared_counts(ours: Sequence[Item], theirs: Sequence[Item]) -> list[Counter[int]]:
+    """Return for each of our items how many values it shares with each of theirs of the same key, by its index."""
+    partners = {index: item for index, item in enumerate(theirs) if item.key is not None}
+    indices: dict[object, list[int]] = defaultdict(list)
+    for index, item in partners.items():
         for value in item.values:
-            indices_by_value[value].append(their_index)
+            indices[item.key, value].append(index)
     rows = []
     for item in ours:
-        row = Counter(their_index for value in item.values for their_index in indices_by_value.get(value, ()))
+        row = Counter(index for value in item.values for index in indices.get((item.key, value), ()))
         for steps, items in item.lists.items():
-            for their_index, partner in enumerate(theirs):
-                if steps in partner.lists and (count := _count_shared_values(items, partner.lists[steps])):
-                    row[their_index] += count
+            for index, partner in partners.items():
+                if item.key == partner.key and (shared := _shared_count(items, partner.lists.get(steps, ()))):
+                    row[index] += shared
         rows.append(row)
     return rows
 
 
-def _counts_to_weights(rows: Sequence[Counter[int]], columns: int) -> NDArray[np.float64]:
+def _to_weights(rows: Sequence[Counter[int]], columns: int) -> Floats:
     weights = np.zeros((len(rows), columns))
     for row, counts in enumerate(rows):
         weights[row, [*counts]] = [*counts.values()]
     return weights
 
 
-def _count_shared_values(ours: Sequence[Item], theirs: Sequence[Item]) -> int:
-    """Return the most values that two lists can have in common, whatever items are matched; those of a key only.
-
-    It is asked for each two items that hold lists, most of which are short.
-    """
-    shared_count = 0
-    for key in {item.key for item in ours if item.key is not None}:
-        partners = [item for item in theirs if item.key == key]
-        rows = [*filter(None, _shared_value_counts([item for item in ours if item.key == key], partners))]
-        if len(partners) <= MAX_ENUMERATED:
-            shared_count += _greatest_sum(rows)
-        else:
-            weights = _counts_to_weights(rows, len(partners))
-            shared_count += int(sum(weights[pair] for pair in best_assignment(weights)))
-    return shared_count
-
-
-MAX_ENUMERATED = 6
-"""The most columns of which all sets are visited for a sum; of more, the pairs are searched for."""
-
-
-def _greatest_sum(rows: Sequence[Counter[int]]) -> int:
-    """Return the greatest sum of counts, at most one of each row and of each column.
-
-    >>> _greatest_sum([Counter({0: 2, 1: 3}), Counter({1: 2})])
-    4
-    """
-    sums = {frozenset[int](): 0}  # by the columns that are taken
-    for row in rows:
-        for taken, total in [*sums.items()]:
-            for column, shared in row.items():
-                if column not in taken:
-                    extended = taken | {column}
-                    sums[extended] = max(sums.get(extended, 0), total + shared)
-    return max(sums.values())
+def _shared_count(ours: Sequence[Item], theirs: Sequence[Item]) -> int:
+    """Return the most values that two lists can share. It is asked for each two items with lists; most are short."""
+    rows = [*filter(None, _shared_counts(*sorted((ours, theirs), key=len)))]
+    best = [max(row, key=row.__getitem__) for row in rows]
+    if len({*best}) < len(best):  # two are most like the same one
+        columns = max(len(ours), len(theirs))
+        return sum(rows[row][column] for row, column in best_assignment(_to_weights(rows, columns)))
+    return sum(max(row.values()) for row in rows)
 
 
 Outcome = Literal["right", "absent", "wrong", "missing", "invented"]
@@ -222,6 +187,9 @@ folded: But for case, compatibility forms (NFKC), runs of white space, and kinds
 Compare: TypeAlias = Rule | Mapping[str, Rule]
 """The rule of all fields, or that of each by its path; of those that are not in it, `exact`."""
 
+ItemNumbers: TypeAlias = tuple[tuple[str, int], ...]
+"""The items of lists that a value is in, the outermost first: the path of each list, and a number of the item."""
+
 _DURATION: TypeAdapter[timedelta] = TypeAdapter(timedelta)
 
 
@@ -236,8 +204,7 @@ class Pair:
         given: The value that was given, likewise.
         expected_path: Where it was expected: `lines[2].price`. None if that is nowhere.
         given_path: Where it was given, likewise.
-        items: The items of lists that it is in, the outermost first: the path of the list's field, and a number that
-            tells the items of the answer apart.
+        items: The items of lists that it is in; see `ItemNumbers`.
     """
 
     field: str
@@ -246,7 +213,7 @@ class Pair:
     given: Any = None
     expected_path: str | None = None
     given_path: str | None = None
-    items: tuple[tuple[str, int], ...] = ()
+    items: ItemNumbers = ()
 
 
 class Place:
@@ -323,31 +290,23 @@ class Comparison:
         if isinstance(keys, str):
             raise ValueError(f"keys is {keys!r}, one text. Pass a list: [{keys!r}].")  # noqa: TRY004  as a wrong list
         for field in [*by_field, *keys]:
-            self._check(field)
+            place = self.root
+            for step in path_to_steps(field.replace("[]", "[0]")):
+                place = place.below(step)
+            if self.root.parts and not place.parts:
+                raise ValueError(f"The type has no field {field!r}. Fields of items are written so: 'lines[].number'.")
         for key in keys:
             above, _, name = key.rpartition("[].")
             if not can_be_key(key):
                 raise ValueError(f"The key {key!r} is no member of the items of a list. Write it so: 'lines[].number'.")
             self._keys.setdefault(above, []).append(str(path_to_steps(name)[0]))
 
-    def _check(self, field: str) -> None:
-        place = self.root
-        for step in path_to_steps(field.replace("[]", "[0]")):
-            place = place.below(step)
-        if self.root.parts and not place.parts:
-            raise ValueError(f"The type has no field {field!r}. Fields of items are written so: 'lines[].number'.")
-
     def pairs(self, expected: Any, given: Any) -> list[Pair]:
         """Return each value of two answers, both plain JSON, paired with its counterpart in the other."""
         return list(self._pairs(self.root, _Side(expected, ()), _Side(given, ()), (), count()))
 
     def _pairs(
-        self,
-        place: Place,
-        expected: "_Side",
-        given: "_Side",
-        items: tuple[tuple[str, int], ...],
-        numbers: Iterator[int],
+        self, place: Place, expected: "_Side", given: "_Side", items: ItemNumbers, numbers: Iterator[int]
     ) -> Iterator[Pair]:
         kinds = {kind for kind in (_kind_of(expected.value), _kind_of(given.value)) if kind != "nothing"}
         if len(kinds) > 1:  # such as a text in place of a record: neither replaces the other
@@ -374,11 +333,11 @@ class Comparison:
         if place.is_tuple:
             return [*zip_longest(range(len(expected)), range(len(given)))]
         matched = match_items(self._items(place, expected), self._items(place, given))
-        matched_indices = {index for index, _ in matched}, {index for _, index in matched}
+        ours, theirs = {index for index, _ in matched}, {index for _, index in matched}
         return [
             *sorted(matched),
-            *((index, None) for index in range(len(expected)) if index not in matched_indices[0]),
-            *((None, index) for index in range(len(given)) if index not in matched_indices[1]),
+            *((index, None) for index in range(len(expected)) if index not in ours),
+            *((None, index) for index in range(len(given)) if index not in theirs),
         ]
 
     def _items(self, place: Place, values: Sequence[Any]) -> list[Item]:
@@ -435,7 +394,7 @@ class _Side:
 _NO_SIDE = _Side(None, None)
 
 
-def _pair_of(place: Place, expected: _Side, given: _Side, items: tuple[tuple[str, int], ...]) -> Pair:
+def _pair_of(place: Place, expected: _Side, given: _Side, items: ItemNumbers) -> Pair:
     outcome: Outcome
     is_expected, is_given = (_kind_of(side.value) != "nothing" for side in (expected, given))
     if is_expected and is_given:

@@ -45,7 +45,6 @@ MATCH_WORDS: Mapping[Match, str] = {
 }
 """The matches, for people."""
 
-
 Band = Literal["good", "doubtful", "bad", "unknown"]
 """The colour of a confidence."""
 
@@ -101,8 +100,7 @@ class Evidence:
     """The evidence for one value.
 
     Attributes:
-        span: Its start and end, in characters (code points) of the document as given. None if it is not
-            found.
+        span: Its start and end, in characters (code points) of the document as given. None if it is not found.
         match: How that is known; see `Match`.
         confidence: Between 0 and 1: how sure the model was of it. None if the model was not asked, since the type and
             the document leave no other value.
@@ -161,7 +159,7 @@ def page_of(pages: Sequence[int], offset: int) -> int | None:
 
 
 def on_pages(
-    evidence: Mapping[str, Evidence], pages: Sequence[int], layout: PageLayout | None = None
+    evidence: Mapping[str, Evidence], pages: Sequence[int], layout: PageLayout | None
 ) -> Mapping[str, Evidence]:
     """Return the evidence for each value with its page, and its boxes there."""
     if not pages:
@@ -229,9 +227,9 @@ def without_unsupported(
     → `{"name": "Ana", "city": null, "tags": ["nurse"]}`
     """
     data = output_type.to_data(text)
-    places_of_texts = {steps for steps, value in leaves(data) if isinstance(value, str)}
-    unsupported = [path_to_steps(path) for path, match in evidence.items() if match.match in {"fuzzy", "none"}]
-    removed = {steps for steps in unsupported if steps in places_of_texts and output_type.is_removable(steps)}
+    texts = {steps for steps, value in leaves(data) if isinstance(value, str)}
+    unsupported = {path_to_steps(path) for path, item in evidence.items() if item.match in {"fuzzy", "none"}}
+    removed = {steps for steps in texts & unsupported if output_type.is_removable(steps)}
     return without_values_at(output_type, text, data, removed, evidence)
 
 
@@ -263,6 +261,9 @@ def without_values_at(
 
 MIN_VALUES = 20
 """Values that a calibration is learned from, at least."""
+
+DECIMALS = 12
+"""Decimals of a confidence that count: of two that are nearer than 1e-15, scikit-learn forgets one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,13 +319,14 @@ class Calibration:
                 "Learning a calibration needs scikit-learn: pip install 'structured-extraction[calibration]'. Applying "
                 "one does not."
             ) from error
-        learned = IsotonicRegression(y_min=0, y_max=1).fit(np.asarray(confidences, float), np.asarray(right, float))
+        rounded = np.round(np.asarray(confidences, float), DECIMALS)
+        learned = IsotonicRegression(y_min=0, y_max=1).fit(rounded, np.asarray(right, float))
         return cls(tuple(learned.X_thresholds_.tolist()), tuple(learned.y_thresholds_.tolist()))
 
     def apply(self, confidence: float) -> float:
         """Return the probability that a value with this confidence is right. Raises ValueError if it is not in 0…1."""
         _check_fractions("confidences", (confidence,))
-        return float(np.interp(confidence, self.confidences, self.probabilities))
+        return float(np.interp(round(confidence, DECIMALS), self.confidences, self.probabilities))
 
     def save(self, path: str | Path) -> None:
         """Write the calibration to a file, as JSON."""

@@ -216,8 +216,7 @@ class PartialReader(Generic[T]):
     def feed(self, piece: str) -> list[StreamEvent]:
         """Read more text, and return the values that it completes, each with its `path`, `steps` and `value`.
 
-        A number is complete with the character after it. Raises ValueError for what is not JSON, at the latest when the
-        text is complete.
+        A number is complete with the character after it. Raises ValueError for what is not JSON, at the end at latest.
         """
         text("piece", piece)
         self._text.seek(0, 2)

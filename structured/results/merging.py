@@ -12,7 +12,7 @@ to pass the type again, since rules of a type may tie fields together.
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
 from structured.json_schema.document.equality import identity
@@ -21,8 +21,7 @@ from structured.output_types.paths import Steps, leaves_outside_lists, steps_to_
 from structured.results.evidence import Evidence
 
 Prefer = Literal["confident", "first", "longest", "vote"]
-"""The value that is preferred among those that parts of a document give: the most confident, the first, the longest, or
-the one that most parts give."""
+"""The preferred of the values that parts of a document give: the most confident, first or longest, or that of most."""
 
 Conflicts = Mapping[str, Sequence[tuple[Any, Evidence]]]
 """Values that were not preferred, with their evidence, by the paths of those that were."""
@@ -67,17 +66,13 @@ def merge(
     nodes = [_node(answer.data, answer.evidence, number, ()) for number, answer in enumerate(answers)]
     merged = _NodeMerger(prefer, key_of, shape_of, [answer.start for answer in answers]).merged(nodes, ())
     leaves = {steps_to_path(steps): leaf for steps, leaf in merged.leaves()}
-    return Merged(
-        merged.data,
-        {path: leaf.evidence for path, leaf in leaves.items() if leaf.evidence is not None},
-        {
-            path: [
-                (alternative.value, alternative.evidence) for alternative in leaf.alternatives if alternative.evidence
-            ]
-            for path, leaf in leaves.items()
-            if leaf.alternatives
-        },
-    )
+    evidence = {path: leaf.evidence for path, leaf in leaves.items() if leaf.evidence is not None}
+    conflicts = {
+        path: [(other.value, other.evidence) for other in leaf.alternatives if other.evidence]
+        for path, leaf in leaves.items()
+        if leaf.alternatives
+    }
+    return Merged(merged.data, evidence, conflicts)
 
 
 @dataclass(slots=True)
@@ -150,30 +145,28 @@ class _NodeMerger(NamedTuple):
         """
         if len(nodes) == 1 and nodes[0].is_leaf:
             return nodes[0]
-        filled_nodes = [node for node in nodes if not node.is_leaf or node.value is not None] or nodes
-        groups: dict[Hashable, list[_Node]] = {}
-        for node in filled_nodes:
-            shape = "leaf" if node.is_leaf else self.shape_of(steps, node.data)
-            groups.setdefault(shape, []).append(node)
+        nodes = [node for node in nodes if not node.is_leaf or node.value is not None] or nodes
+        groups: dict[Hashable, list[_Node]] = defaultdict(list)
+        for node in nodes:
+            groups["leaf" if node.is_leaf else self.shape_of(steps, node.data)].append(node)
         shape, majority = max(groups.items(), key=lambda group: (len(group[1]), sum(map(_support, group[1]))))
         if shape is None:
-            result = max(majority, key=_support)
+            majority = [result := max(majority, key=_support)]
         elif majority[0].members is not None:
             result = self._merged_objects(majority, steps)
         elif majority[0].items is not None:
             result = self._merged_lists(majority, steps, must_differ=shape == SET_SHAPE)
         else:
             result = self._preferred(majority)
-        merged_nodes = {id(node) for node in ([result] if shape is None else majority)}
-        _keep_alternatives(result, [node for node in filled_nodes if id(node) not in merged_nodes])
+        _keep_alternatives(result, [node for node in nodes if all(node is not merged for merged in majority)])
         return result
 
     def _merged_objects(self, nodes: Sequence[_Node], steps: Steps) -> _Node:
-        by_name: dict[str, list[_Node]] = {}
+        by_name: dict[str, list[_Node]] = defaultdict(list)
         for node in nodes:
-            for name, member_nodes in (node.members or {}).items():
-                by_name.setdefault(name, []).append(member_nodes)
-        members = {name: self.merged(member_nodes, (*steps, name)) for name, member_nodes in by_name.items()}
+            for name, member in (node.members or {}).items():
+                by_name[name].append(member)
+        members = {name: self.merged(inside, (*steps, name)) for name, inside in by_name.items()}
         return _Node(nodes[0].part_number, members=members)
 
     def _preferred(self, leaves: Sequence[_Node]) -> _Node:
@@ -198,10 +191,10 @@ class _NodeMerger(NamedTuple):
         in_order = sorted(records.records, key=lambda record: record.order)
         items = [self.merged(record.items, (*steps, index)) for index, record in enumerate(in_order)]
         if must_differ:
-            first_by_identity: dict[Hashable, _Node] = {}
+            distinct: dict[Hashable, _Node] = {}
             for item in items:
-                first_by_identity.setdefault(identity(item.data), item)
-            items = [*first_by_identity.values()]
+                distinct.setdefault(identity(item.data), item)
+            items = [*distinct.values()]
         return _Node(nodes[0].part_number, items=items)
 
 
@@ -254,20 +247,18 @@ def _leaf_places(item: _Node, start: int) -> _Places:
         for steps, leaf in item.leaves()
         if leaf.span is not None and leaf.span[0] >= start
     }
-    return {
-        steps: place for steps, place in places.items() if not any(isinstance(step, int) for step in steps)
-    } or places
+    return {steps: place for steps, place in places.items() if int not in map(type, steps)} or places
 
 
+@dataclass(eq=False, slots=True)
 class _Record:
     """Items of several parts that are one thing."""
 
-    def __init__(self, order: float) -> None:
-        self.items: list[_Node] = []
-        self.places: list[_Places] = []
-        self.key: Hashable | None = None
-        self.order = order
-        """Its position in the document, or that of the record before it."""
+    order: float
+    """Its position in the document, or that of the record before it."""
+    items: list[_Node] = field(default_factory=list)
+    places: list[_Places] = field(default_factory=list)
+    key: Hashable | None = None
 
     def has_item_of(self, part_number: int) -> bool:
         return any(item.part_number == part_number for item in self.items)
@@ -279,12 +270,7 @@ class _Record:
         """
         if self.has_item_of(part_number):
             return 0
-        pairs = [
-            (place, known_places[steps], steps)
-            for known_places in self.places
-            for steps, place in places.items()
-            if steps in known_places
-        ]
+        pairs = [(place, own[steps], steps) for own in self.places for steps, place in places.items() if steps in own]
         if any(place.value != other.value and not place.overlaps(other) for place, other, _ in pairs):
             return 0
         return sum(place.overlaps(other) for place, other, steps in pairs if steps in unshared)
@@ -309,18 +295,16 @@ class _Records:
         for number, item in enumerate(answer.items or []):
             places = _leaf_places(item, start)
             distinct.setdefault((identity(item.data), frozenset(places.items())) if places else number, (item, places))
-        items_and_places = [*distinct.values()]
-        place_counts = Counter(place for _, places in items_and_places for place in places.items())
+        place_counts = Counter(place for _, places in distinct.values() for place in places.items())
         order = float(start)
-        for index, (item, places) in enumerate(items_and_places):
+        for index, (item, places) in enumerate(distinct.values()):
             unshared = {steps: place for steps, place in places.items() if place_counts[steps, place] == 1}
             order = max(order, min((place.start for place in unshared.values()), default=order))
             data = item.data
             key = self._key_of((*self._steps, index), data)
             record = self._record_of(item, key, data, places, unshared)
             if record is None:
-                record = _Record(order)
-                self.records.append(record)
+                self.records.append(record := _Record(order))
             record.items.append(item)
             record.places.append(places)
             self._index_record(record, key, data, unshared, is_placed=bool(places))
@@ -330,8 +314,7 @@ class _Records:
             return self._by_key[key]
         if not places:
             twins = self._unplaced[identity(data)] if key is None else []
-            other_parts = (record for record in twins if not record.has_item_of(item.part_number))
-            return next(other_parts, None)
+            return next((twin for twin in twins if not twin.has_item_of(item.part_number)), None)
         blocks = [(steps, block) for steps, place in unshared.items() for block in place.blocks]
         neighbours = dict.fromkeys(record for block in blocks for record in self._by_block.get(block, ()))
         candidates = [record for record in neighbours if key is None or record.key is None]
@@ -375,39 +358,32 @@ def vote(candidates: Sequence[SampledAnswer], is_valid: Callable[[Any], bool]) -
     `{"name": "Ana", "age": 31}`
 
     Where candidates differ in shape (an object or null, other names), the shape is voted on first, and the members by
-    those that have it. If the result is not valid, the candidate is taken that differs from it in the fewest paths, its
-    additional paths included.
+    those that have it. If the result is not valid, the candidate is taken that differs from it in the fewest paths.
     """
     if not candidates:
         raise ValueError("There are no candidates. A vote needs at least one.")
     data = _vote_on_place(candidates)
     if is_valid(data):
         return VoteResult(data)
-    leaves = {(steps, identity(value)) for steps, value in leaves_outside_lists(data)}
-    closeness = [
-        (
-            -len(leaves ^ {(steps, identity(value)) for steps, value in leaves_outside_lists(candidate.data)}),
-            candidate.log_probability,
-        )
-        for candidate in candidates
-    ]
+    leaves = _leaf_identities(data)
+    closeness = [(-len(leaves ^ _leaf_identities(answer.data)), answer.log_probability) for answer in candidates]
     position = closeness.index(max(closeness))
     return VoteResult(candidates[position].data, position)
 
 
-def _vote_on_place(candidates: Sequence[SampledAnswer]) -> Any:
-    """Return the value of most candidates at one place."""
-    groups: dict[Hashable, list[SampledAnswer]] = {}
-    for candidate in candidates:
-        shape = frozenset(candidate.data) if isinstance(candidate.data, dict) else identity(candidate.data)
-        groups.setdefault(shape, []).append(candidate)
-    majority = max(
-        groups.values(), key=lambda group: (len(group), max(candidate.log_probability for candidate in group))
-    )
-    likeliest = max(majority, key=lambda candidate: candidate.log_probability).data
+def _leaf_identities(data: Any) -> set[tuple[Steps, str]]:
+    return {(steps, identity(value)) for steps, value in leaves_outside_lists(data)}
+
+
+def _vote_on_place(answers: Sequence[SampledAnswer]) -> Any:
+    """Return the value of most answers at one place."""
+    groups: dict[Hashable, list[SampledAnswer]] = defaultdict(list)
+    for answer in answers:
+        groups[frozenset(answer.data) if isinstance(answer.data, dict) else identity(answer.data)].append(answer)
+    majority = max(groups.values(), key=lambda group: (len(group), max(answer.log_probability for answer in group)))
+    likeliest = max(majority, key=lambda answer: answer.log_probability).data
     if not isinstance(likeliest, dict):
         return likeliest
     return {
-        name: _vote_on_place([SampledAnswer(candidate.data[name], candidate.log_probability) for candidate in majority])
-        for name in likeliest
+        name: _vote_on_place([replace(answer, data=answer.data[name]) for answer in majority]) for name in likeliest
     }

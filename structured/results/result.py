@@ -126,8 +126,7 @@ class Result(Generic[T]):
         metadata: What came along with the document.
         text: The answer as it was written; None if there is an error.
         error: Why there is no answer; None if there is one.
-        missing: The fields that the document does not state, by their paths, such as `"lines[2].price"`. Only with the
-            option `allow_missing`.
+        missing: The paths, such as `"lines[2].price"`, of fields that are not stated. Only with `allow_missing`.
         attempts: The answers that the type's validators rejected before.
         generations: The texts that the model wrote for the answer: one, or those that agreed on it. Of a document that
             was read in chunks, one without tokens, for all that was written about them.
@@ -171,19 +170,16 @@ class Result(Generic[T]):
     def value(self) -> T:
         """The validated instance. Missing fields have their defaults.
 
-        Raises the error of the document, if there is one, and MissingError if a missing field has no default: `data`
-        has what is stated.
+        Raises the error of the document, and MissingError if a missing field has no default; `data` has what is stated.
         """
         if self.error is not None:
             raise self.error
-        if self._missing_error is not None:
+        if (error := self._missing_error) is not None:
             name = "" if self.provenance is None else self.provenance.type
-            faults = self._missing_error.errors() if isinstance(self._missing_error, ValidationError) else []
+            faults = error.errors() if isinstance(error, ValidationError) else []
             needed = {steps_to_path(fault["loc"]) for fault in faults}
             needed = needed if needed <= set(self.missing) else set()  # a union's branches are in these paths
-            raise MissingError(
-                self.missing, needed=sorted(needed), type_name=name, document=self.id
-            ) from self._missing_error
+            raise MissingError(self.missing, needed=sorted(needed), type_name=name, document=self.id) from error
         return cast("T", self._instance)
 
     @cached_property
@@ -284,8 +280,8 @@ class Result(Generic[T]):
         computed["flags"] = self.flags
         attempts = tuple(Attempt(attempt.text, picklable(attempt.error)) for attempt in self.attempts)
         replaced = {"_inputs": None, "attempts": attempts, "metadata": dict(self.metadata)}
-        unmade = None if self._missing_error is None else picklable(self._missing_error)
-        return {**vars(self), **computed, **replaced, "conflicts": dict(self.conflicts), "_missing_error": unmade}
+        replaced |= {"conflicts": dict(self.conflicts), "_missing_error": picklable(self._missing_error)}
+        return {**vars(self), **computed, **replaced}
 
     def _repr_html_(self) -> str:
         """Return the document with its values highlighted, and the values with their evidence."""
@@ -330,9 +326,8 @@ def result_from_json(
             return failed
         result = _answered_from_json(record, position, metadata)
         data = record.get("data", record["value"])
-        has_document = "document" in record  # without it, places are in a text that is not there
-        evidence_records = record.get("evidence", {}) if has_document else {}
-        evidence = {path: _read_evidence(part, result.document) for path, part in evidence_records.items()}
+        records = record.get("evidence", {}) if "document" in record else {}  # else its places are in no text
+        evidence = {path: _read_evidence(part, result.document) for path, part in records.items()}
         members = {"data": data, "evidence": evidence, "provenance": provenance}
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"it is no result: {message(error)}") from error
@@ -366,13 +361,11 @@ def _answered_from_json(record: Mapping[str, Any], position: int, metadata: Mapp
         position,
         document,
         metadata,
-        record.get("text"),
         missing=tuple(record.get("missing", ())),
         attempts=_attempts_from_json(record.get("attempts", ())),
         usage=Usage(**record.get("usage", {})),
-        seconds=record.get("seconds", 0.0),
         conflicts=conflicts,
-        source=record.get("source", ""),
+        **{name: record[name] for name in ("text", "seconds", "source") if name in record},
     )
 
 

@@ -198,11 +198,13 @@ def test_what_the_type_does_not_have_is_refused(options, message):
         Comparison(resolve_json(Order).root, **options)
 
 
-@given(st.lists(st.dictionaries(st.integers(0, 4), st.integers(1, 5), max_size=5), max_size=5))
-def test_the_greatest_sum_is_that_of_the_best_assignment(counts):
-    rows = [Counter(row) for row in counts]
-    weights = np.array([[row[column] for column in range(5)] for row in rows], float).reshape(-1, 5)
-    assert comparison._greatest_sum(rows) == sum(weights[pair] for pair in best_assignment(weights))
+@given(st.lists(RECORDS, max_size=5), st.lists(RECORDS, max_size=5))
+def test_what_lists_share_is_that_of_the_best_assignment(expected, given):
+    """Also where each item is most like another one, and nothing is assigned."""
+    ours, theirs = (Comparison()._items(Comparison().root, records) for records in (expected, given))
+    weights = np.array([[len(one.values & other.values) for other in theirs] for one in ours], float)
+    weights = weights.reshape(len(ours), len(theirs))
+    assert comparison._shared_count(ours, theirs) == sum(weights[pair] for pair in best_assignment(weights))
 
 
 def test_short_lists_in_long_ones_are_compared_without_assignments(monkeypatch):
