@@ -15,14 +15,8 @@ from structured.automata.dfa import most_characters
 from structured.errors import SchemaError
 from structured.json_schema.canonical_json import canonical_values
 from structured.json_schema.document.equality import identity
-from structured.json_schema.document.location import (
-    InternalSchema,
-    Location,
-    PatternOf,
-    Subschema,
-    Subschemas,
-    length_limits,
-)
+from structured.json_schema.document.keyword_values import length_limits
+from structured.json_schema.document.location import InternalSchema, Location, PatternOf, Subschema, Subschemas
 from structured.json_schema.items import ArrayWithContains, arrays_read_by, contains_rules, item_patterns
 from structured.json_schema.strings.strings import CANONICAL_CHARACTER
 from structured.regex import (
@@ -221,14 +215,15 @@ def _text_count(automaton: AutomatonPattern) -> float:
     if automaton.most is None and most_characters(automaton) is None:
         return math.inf
     states, count = {0: 1.0}, 0.0
-    for _ in range(_MAX_COUNTED if automaton.most is None else min(automaton.most, _MAX_COUNTED)):
+    longest = _MAX_COUNTED if automaton.most is None else min(automaton.most, _MAX_COUNTED)
+    for _ in range(longest + 1):
         count += sum(ways for state, ways in states.items() if state in automaton.accepting)
         following: dict[int, float] = {}
         for state, ways in states.items():
             for low, high, target in automaton.arcs[state]:
                 following[target] = following.get(target, 0.0) + ways * (high - low + 1)
         states = following
-    return count + sum(ways for state, ways in states.items() if state in automaton.accepting)
+    return count
 
 
 def array(schemas: Subschemas, location: Location, pattern_of: PatternOf) -> Pattern:

@@ -25,7 +25,7 @@ from structured.json_schema.logic.conjunctions import check_productive
 from structured.json_schema.logic.listed_values import spelling, value_to_pattern
 from structured.json_schema.numbers.multiples import intersected
 from structured.json_schema.whitespace import DEFAULT_WHITESPACE, read_whitespace
-from structured.regex import EMPTY, Pattern, alternation, words
+from structured.regex import EMPTY, Pattern, alternation
 from structured.regex.character_classes import ECMA
 from structured.regex.regex_parser import whole_regex_to_pattern
 
@@ -99,12 +99,7 @@ def canonical_listing(values: Iterable[Any], location: Location) -> Pattern:
     """Return listed values in canonical form: `[1.0, "a"]` → `1`, `"a"`."""
     form, spell = location.compilation.canonical_form, partial(_text, location=location)
     assert form is not None
-    listed = list(values)
-    texts = [spell(value) for value in listed if not isinstance(value, list | dict)]
-    nested = [
-        value_to_pattern(value, location, spell, form.ordered) for value in listed if isinstance(value, list | dict)
-    ]
-    return alternation(*([words(texts)] if texts else []), *nested)
+    return alternation(*(value_to_pattern(value, location, spell, form.ordered) for value in values))
 
 
 def _text(value: Any, location: Location) -> str:

@@ -2,7 +2,7 @@
 
 Items follow each other, so an array is a regular language over its items. Where `contains` counts some of them (core
 §10.3.1.3, §11.2; validation §6.4.4, §6.4.5), it is an automaton: a state is a position and the number of items seen so
-far that satisfy each counts_then schema.
+far that match each rule.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
@@ -107,7 +107,7 @@ def contains_rules(schemas: Subschemas) -> Iterator[ContainsRule]:
         if part.has("contains"):
             least, most = contains_limits(part)
             if least or most is not None or part.unevaluated_parents:
-                yield ContainsRule(0, part.relocated("contains"), least, most, part)
+                yield ContainsRule(0, part.subschema("contains").relocated, least, most, part)
         some = part.schema.get("some item") if isinstance(part.schema, InternalSchema) else None
         if isinstance(some, SomeItem):
             yield ContainsRule(some.start, some.schema, 1, None, part)
@@ -134,9 +134,8 @@ class ArrayWithContains:
         self.rules = rules
         self.minimum, self.maximum = limits
         self.first_item_count = max(len(part.first_items) for part in schemas)
-        self.last_position = max(
-            [self.minimum, self.maximum or 0, self.first_item_count, *(rule.start for rule in rules)]
-        )
+        starts = (rule.start for rule in rules)
+        self.last_position = max(self.minimum, self.maximum or 0, self.first_item_count, *starts)
         self.items: dict[tuple[int, tuple[bool, ...]], Pattern | None] = {}
         self._most = [inf if rule.most is None else rule.most for rule in rules]
         self._counted_up_to = [rule.counted_up_to for rule in rules]

@@ -11,7 +11,7 @@ definition is built once; inside itself it is a reference by name.
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
-from typing import Any
+from typing import Any, get_args
 
 from structured.automata import Foundation
 from structured.errors import SchemaError, UnsatisfiableError
@@ -19,6 +19,7 @@ from structured.errors.recursion import deep
 from structured.json_schema.arrays import array
 from structured.json_schema.canonical_json import canonical_listing, canonical_numbers
 from structured.json_schema.document.drafts import SchemaDraft
+from structured.json_schema.document.keyword_values import check_shape
 from structured.json_schema.document.location import (
     MAX_COMBINATIONS,
     UNSATISFIABLE,
@@ -29,7 +30,6 @@ from structured.json_schema.document.location import (
     Schema,
     Subschema,
     Subschemas,
-    check_shape,
 )
 from structured.json_schema.document.references import REFERENCES
 from structured.json_schema.grounding import check_grounded, grounded, is_grounded
@@ -106,18 +106,16 @@ _FREER_TREATMENTS: dict[OptionalProperties, tuple[str, str]] = {
         'Allow them, with layout=JsonLayout(optional_properties="schema"), or list what may be there.',
     ),
 }
-"""The treatments of optional properties that follow the usual one, each freer than the one before: the condition that
-each allows, and the remedy."""
+"""The treatments of optional properties that are freer than the usual one: the condition that each allows, and the
+remedy."""
 
 
-def _error_with_remedy(error: UnsatisfiableError, compilation: Compilation) -> SchemaError:
+def _error_with_remedy(error: SchemaError, compilation: Compilation) -> SchemaError:
     """Return the error of a compilation, with a freer treatment of optional properties as its remedy if one helps."""
-    treatments = list(_FREER_TREATMENTS)
-    if compilation.optional_properties in treatments:
-        del treatments[: treatments.index(compilation.optional_properties) + 1]
-    problem, refusal = error.problem.removeprefix(UNSATISFIABLE), None
-    for treatment in treatments:
+    treatments = get_args(OptionalProperties)
+    for treatment in treatments[treatments.index(compilation.optional_properties) + 1 :]:
         condition, remedy = _FREER_TREATMENTS[treatment]
+        problem, source = f"{error.problem.removeprefix(UNSATISFIABLE)}, {condition}", error
         freer = compilation.uncompiled()
         freer.optional_properties = treatment
         try:
@@ -125,14 +123,9 @@ def _error_with_remedy(error: UnsatisfiableError, compilation: Compilation) -> S
         except UnsatisfiableError:
             continue
         except SchemaError as other:  # so it remains unknown whether the treatment helps
-            problem, refusal = f"{problem}, {condition}; but then: {other.problem}", other
-            break
-        return SchemaError(
-            f"{problem}, {condition}", schema_path=error.schema_path, keyword=error.keyword, remedy=remedy
-        )
-    if refusal is None:
-        return error
-    return SchemaError(problem, schema_path=refusal.schema_path, keyword=refusal.keyword, remedy=refusal.remedy)
+            problem, source, remedy = f"{problem}; but then: {other.problem}", other, other.remedy
+        return SchemaError(problem, schema_path=source.schema_path, keyword=source.keyword, remedy=remedy)
+    return error
 
 
 def _root_pattern(compilation: Compilation) -> Pattern:
@@ -240,9 +233,8 @@ def _pattern_of_cases(conjunction: Conjunction, location: Location, *, is_alone:
     if is_alone:
         return _union(pattern_of, options)
     compilation = location.compilation
-    cases = conjunction.cases(
-        by_property=compilation.key_order == "any" and compilation.optional_properties == "schema"
-    )
+    is_free = compilation.key_order == "any" and compilation.optional_properties == "schema"
+    cases = conjunction.cases(by_property=is_free)
     compilation.combinations += len(cases) * (1 + len(conjunction.schemas) // SCHEMAS_PER_COMBINATION)
     if compilation.combinations > compilation.max_combinations:
         raise _TooManyCasesError(
@@ -349,7 +341,7 @@ def _pattern_by_type(schemas: Subschemas, location: Location, denied: Sequence[S
         check_grounded(types, location, is_listed=lists_values(schemas))
         return _union(lambda name: grounded(name, schemas, location, TYPES[name](schemas, location)), sorted(types))
     if lists_values(schemas):
-        return _pattern_of_listed_values(schemas, types, location, denied)
+        return _pattern_of_listed_values(schemas, types, location, denied, has_choices=False)
     if types == DISJOINT_TYPES:
         asserting = next((part for part in schemas if part.schema.keys() & ASSERTIONS.keys()), None)
         if asserting is None:
@@ -364,17 +356,12 @@ def _pattern_by_type(schemas: Subschemas, location: Location, denied: Sequence[S
 
 
 def _pattern_of_listed_values(
-    schemas: Subschemas,
-    types: frozenset[str],
-    location: Location,
-    denied: Sequence[Subschema],
-    *,
-    has_choices: bool = False,
+    schemas: Subschemas, types: frozenset[str], location: Location, denied: Sequence[Subschema], *, has_choices: bool
 ) -> Pattern:
     """Return the listed values that all else allows, in canonical form where values are compared by their texts."""
-    if location.compilation.canonical_form is None:
-        return listed_values(schemas, types, denied, has_choices=has_choices)
-    return canonical_listing(allowed_values(schemas, types, denied, has_choices=has_choices), location)
+    allowed = allowed_values(schemas, types, denied, has_choices=has_choices)
+    is_canonical = location.compilation.canonical_form is not None
+    return canonical_listing(allowed, location) if is_canonical else listed_values(schemas, allowed)
 
 
 def any_value(location: Location) -> Pattern:

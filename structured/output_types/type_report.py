@@ -6,7 +6,8 @@ from difflib import get_close_matches
 from typing import Any, Literal
 
 from structured.errors import SchemaError
-from structured.json_schema.document.location import ANNOTATIONS, KEYWORD_SHAPES, Subschema
+from structured.json_schema.document.keyword_values import KEYWORD_SHAPES
+from structured.json_schema.document.location import ANNOTATIONS, Subschema
 from structured.json_schema.document.references import REFERENCES
 from structured.json_schema.keyword_types import ASSERTIONS, INTERNAL, UNSUPPORTED
 from structured.json_schema.logic.choices import CHOICES

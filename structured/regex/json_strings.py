@@ -36,10 +36,9 @@ def escaped(pattern: Pattern, shared: dict[int, Pattern] | None = None) -> Patte
     Shared nodes stay shared; `shared` has the results for nodes that were escaped before, by identity.
     """
     results = {} if shared is None else shared
-    entry = results.get(id(pattern))
-    if entry is None:
-        entry = results[id(pattern)] = _escaped(pattern, results)
-    return entry
+    if id(pattern) not in results:
+        results[id(pattern)] = _escaped(pattern, results)
+    return results[id(pattern)]
 
 
 @deep

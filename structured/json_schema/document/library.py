@@ -13,6 +13,7 @@ from urllib.parse import unquote, urljoin
 
 from structured.errors import SchemaError
 from structured.json_schema.document.drafts import (
+    Keys,
     MemberKind,
     SchemaDraft,
     has_vocabulary,
@@ -23,8 +24,6 @@ from structured.json_schema.document.drafts import (
 
 Path = tuple["Path", str | int] | None
 """The keys that lead to a schema, the last key first: `(((None, "properties"), "a"), "items")`."""
-
-Keys = tuple[str | int, ...]
 
 
 def longer(path: Path, keys: Keys) -> Path:

@@ -73,7 +73,7 @@ MAX_SUBSETS = 6
 
 def any_of(part: Subschema, _others: Subschemas) -> Choices:
     """Yield the branches (core §10.2.1.2); beside unevaluated properties or items, every subset of them."""
-    branches = [part.subschema("anyOf", index) for index in range(len(part.schema["anyOf"]))]
+    branches = part.branches("anyOf")
     if not part.unevaluated_parents:
         yield [[branch] for branch in branches]
         return
@@ -91,13 +91,9 @@ def one_of(part: Subschema, others: Subschemas) -> Choices:
 
     The discriminator of a type has to be written for Pydantic, even if it has a default.
     """
-    branches = [part.subschema("oneOf", index) for index in range(len(part.schema["oneOf"]))]
-    options = exclusive_options(part, branches, others)
-    if (
-        part.location.is_type
-        and part.location.compilation.optional_properties != "written"
-        and "discriminator" in part.schema
-    ):
+    options = exclusive_options(part, part.branches("oneOf"), others)
+    is_omittable = part.location.is_type and part.location.compilation.optional_properties != "written"
+    if is_omittable and "discriminator" in part.schema:
         name = part.schema["discriminator"]["propertyName"]
         options = [[*option, part.location.internal_schema(required=[name])] for option in options]
     yield options
@@ -105,15 +101,15 @@ def one_of(part: Subschema, others: Subschemas) -> Choices:
 
 def not_(part: Subschema, _others: Subschemas) -> Choices:
     """Yield the complement of the denied schema (core §10.2.1.4)."""
-    yield [[Subschema(part.relocated("not", is_denied=True), part.location)]]
+    yield [[Subschema(part.subschema("not").complement, part.location)]]
 
 
 def if_(part: Subschema, _others: Subschemas) -> Choices:
     """Yield the condition with `then`, and its complement with `else` (core §10.2.2)."""
     if "then" in part.schema or "else" in part.schema or part.unevaluated_parents:
-        if_option = [part.subschema("if"), *([part.subschema("then")] if "then" in part.schema else [])]
-        else_option = Subschema(part.relocated("if", is_denied=True), part.location)
-        yield [if_option, [else_option, *([part.subschema("else")] if "else" in part.schema else [])]]
+        condition = part.subschema("if")
+        then, otherwise = ([part.subschema(key)] if key in part.schema else [] for key in ("then", "else"))
+        yield [[condition, *then], [Subschema(condition.complement, part.location), *otherwise]]
 
 
 def dependencies(keyword: str) -> Callable[[Subschema, Subschemas], Choices]:

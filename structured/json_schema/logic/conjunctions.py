@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from structured.errors import SchemaError
 from structured.errors.recursion import deep
 from structured.json_schema.document.equality import identity
+from structured.json_schema.document.keyword_values import check_shape
 from structured.json_schema.document.location import (
     ANNOTATIONS,
     GROUNDED,
@@ -23,7 +24,6 @@ from structured.json_schema.document.location import (
     RelocatedSchema,
     Subschema,
     Subschemas,
-    check_shape,
 )
 from structured.json_schema.document.references import REFERENCES, targets
 from structured.json_schema.keyword_types import UNEVALUATED
@@ -126,12 +126,12 @@ class Conjunction:
         schema = part.schema
         for target in targets(part):
             self.followed.append(target)
-            self.add(target._replace(unevaluated_parents=part.unevaluated_parents))
+            self.add(target.inside(part))
         if ("$ref" in schema and part.location.draft.ignores_siblings) or schema.keys() <= _SILENT_KEYWORDS:
             return
         self.schemas.append(part)
-        for index in range(len(schema.get("allOf", []))):
-            self.add(part.subschema("allOf", index)._replace(unevaluated_parents=part.unevaluated_parents))
+        for branch in part.branches("allOf"):
+            self.add(branch.inside(part))
         if not _CHOICE_KEYWORDS.isdisjoint(schema):
             for keyword in CHOICES:
                 if part.has(keyword):
@@ -142,12 +142,7 @@ class Conjunction:
         for options in CHOICES[keyword](part, self.schemas):
             if not options:
                 raise part.location.unsatisfiable("there is no branch", keyword=keyword)
-            self._add_choice(OpenChoice(part, keyword, [self._with_parents(option, part) for option in options]))
-
-    @staticmethod
-    def _with_parents(option: Subschemas, part: Subschema) -> Subschemas:
-        parents = part.unevaluated_parents
-        return [rule._replace(unevaluated_parents=rule.unevaluated_parents | parents) for rule in option]
+            self._add_choice(OpenChoice(part, keyword, [[rule.inside(part) for rule in option] for option in options]))
 
     def _add_choice(self, choice: OpenChoice) -> None:
         """Add a choice; the option of a choice with one option is added at once."""
@@ -360,16 +355,12 @@ def definition(conjunction: Conjunction, location: Location, make_pattern: MakeP
 
 def check_productive(pattern: Pattern, compilation: Compilation) -> None:
     """Refuse a definition in a pattern that has to contain itself. Definitions outside the pattern do not matter."""
-    targets = [
-        (reference, compilation.definitions.get(reference.name), at)
-        for reference, at in compilation.recursive_references
-    ]
-    if all(
-        target is None or matches_without_references(target, compilation.reference_free) for _, target, _ in targets
-    ):
+    definitions, answers = compilation.definitions, compilation.reference_free
+    targets = [(definitions.get(reference.name), reference, at) for reference, at in compilation.recursive_references]
+    if all(target is None or matches_without_references(target, answers) for target, _, _ in targets):
         return
     left, productive = set(map(id, nodes_of(pattern))), productive_nodes(pattern)
-    for reference, target, location in targets:
+    for target, reference, location in targets:
         if id(target) in left and id(target) not in productive:
             raise location.unsatisfiable(f"{reference.name} has to contain itself, without end", keyword="$ref")
 
@@ -383,19 +374,16 @@ def _reference(name: str, conjunction: Conjunction, location: Location) -> Refer
             remedy='Choose another whitespace: "spaced", "compact", "flexible" or "any".',
         )
     reference = Reference(name, location.compilation.definitions)
-    location.compilation.recursive_references.append(
-        (reference, conjunction.followed[0].location if conjunction.followed else location)
-    )
+    place = conjunction.followed[0].location if conjunction.followed else location
+    location.compilation.recursive_references.append((reference, place))
     return reference
 
 
 def _name(conjunction: Conjunction, location: Location) -> str:
     """Return the name of a conjunction, the same for the same schemas."""
     compilation = location.compilation
-    members = (
-        frozenset((part.identity, part.unevaluated_parents) for part in conjunction.schemas),
-        frozenset(conjunction.denied),
-    )
+    schemas = frozenset((part.identity, part.unevaluated_parents) for part in conjunction.schemas)
+    members = schemas, frozenset(conjunction.denied)
     if members not in compilation.definition_names:
         if len(compilation.definition_names) == MAX_DEFINITIONS:
             raise location.refusal(

@@ -10,14 +10,8 @@ from typing import Any, NamedTuple
 
 from structured.errors import PatternError
 from structured.json_schema.document.equality import identity
-from structured.json_schema.document.location import (
-    Identity,
-    InternalSchema,
-    RelocatedSchema,
-    Subschema,
-    Subschemas,
-    check_shape,
-)
+from structured.json_schema.document.keyword_values import check_shape
+from structured.json_schema.document.location import Identity, InternalSchema, RelocatedSchema, Subschema, Subschemas
 from structured.json_schema.document.references import REFERENCES, targets
 from structured.json_schema.keyword_types import ALL_TYPES, named_types, type_of
 from structured.json_schema.logic.property_names import candidate_names, exclude_each_other, existence_rules, matches_in
@@ -51,19 +45,14 @@ class _Rules(NamedTuple):
         values = self.listed_values if other.listed_values is None else other.listed_values
         if self.listed_values is not None and other.listed_values is not None:
             values = {key: self.listed_values[key] for key in self.listed_values.keys() & other.listed_values.keys()}
-        return _Rules(
-            self.types & other.types,
-            values,
-            self.denied_values | other.denied_values,
-            tuple({*self.regexes, *other.regexes}),
-        )
+        denied = self.denied_values | other.denied_values
+        return _Rules(self.types & other.types, values, denied, tuple({*self.regexes, *other.regexes}))
 
     def is_empty(self) -> bool:
         """Tell whether no type, or no listed value, is left."""
         if self.listed_values is None:
-            return not self.types or (
-                self.types == _STRING and len(self.regexes) > 1 and exclude_each_other(frozenset(self.regexes), ECMA)
-            )
+            is_searched = self.types == _STRING and len(self.regexes) > 1
+            return not self.types or (is_searched and exclude_each_other(frozenset(self.regexes), ECMA))
         return not any(
             type_of(value) in self.types and (not isinstance(value, str) or _all_match(self.regexes, value))
             for key, value in self.listed_values.items()
@@ -206,17 +195,11 @@ def _context_of_one(part: Subschema) -> SchemaContext:
 def _has_no_branch(others: Subschemas, new: Subschemas, index: int, depth: int) -> bool:
     """Tell whether no branch of a schema is compatible with all the other schemas."""
     part = new[index]
-    if "anyOf" not in part.schema and "oneOf" not in part.schema:
+    choices = [part.branches(keyword) for keyword in ("anyOf", "oneOf") if keyword in part.schema]
+    if not choices:
         return False
-    others_context = context_of([*others, *new[:index], *new[index + 1 :]])
-    return any(
-        all(
-            surely_empty([part.subschema(keyword, branch)], others_context, depth - 1)
-            for branch in range(len(part.schema[keyword]))
-        )
-        for keyword in ("anyOf", "oneOf")
-        if keyword in part.schema
-    )
+    context = context_of([*others, *new[:index], *new[index + 1 :]])
+    return any(all(surely_empty([branch], context, depth - 1) for branch in branches) for branches in choices)
 
 
 def _lacks_property(context: SchemaContext, new: Subschemas, depth: int) -> bool:
@@ -250,10 +233,8 @@ def _lacks_some_property(context: SchemaContext, new: Subschemas, depth: int) ->
     for _, rule in existence_rules(schemas):
         names = candidate_names(schemas, rule)
         value = Subschema(rule.schema, schemas[0].location)
-        if names is not None and all(
-            _is_surely_empty([value, *(own for part in schemas for own in _schemas_of(part, name))], depth - 1)
-            for name in names
-        ):
+        rules = ([value, *(own for part in schemas for own in _schemas_of(part, name))] for name in names or ())
+        if names is not None and all(_is_surely_empty(own, depth - 1) for own in rules):
             return True
     return False
 
@@ -306,8 +287,7 @@ def _reachable(
             if "$ref" in part.schema and part.location.draft.ignores_siblings:
                 continue
         reached.append(part)
-        if "allOf" in part.schema:
-            left += [part.subschema("allOf", index) for index in reversed(range(len(part.schema["allOf"])))]
+        left += reversed(part.branches("allOf"))
     if not (denied.isdisjoint(seen) and denied.isdisjoint(excluded)):
         raise _Contradiction
     return reached
@@ -317,13 +297,8 @@ def _denied_values(schema: Any) -> list[Any] | None:
     """Return the values of a schema that only lists values, and perhaps names a type; else None."""
     if not isinstance(schema, dict) or len(schema.keys() - {"type", "description", "title"}) != 1:
         return None
-    if "const" in schema:
-        values = [schema["const"]]
-    elif isinstance(schema.get("enum"), list):
-        values = schema["enum"]
-    else:
-        return None
-    return [value for value in values if type_of(value) in named_types(schema)]
+    values = [schema["const"]] if "const" in schema else schema.get("enum")
+    return [value for value in values if type_of(value) in named_types(schema)] if isinstance(values, list) else None
 
 
 def _rules_of_all(schemas: Subschemas, rules: _Rules = NO_RULES) -> _Rules:

@@ -22,12 +22,9 @@ def lists_values(schemas: Subschemas) -> bool:
     return any(part.has(keyword) for part in schemas for keyword in _LISTING_KEYWORDS)
 
 
-def listed_values(
-    schemas: Subschemas, types: frozenset[str], denied: Sequence[Subschema] = (), *, has_choices: bool = False
-) -> Pattern:
-    """Return the pattern of the values in the first `const` or `enum` that all else allows (`allowed_values`)."""
+def listed_values(schemas: Subschemas, allowed: list[Any]) -> Pattern:
+    """Return the pattern of those values in the first `const` or `enum` that are `allowed_values`."""
     keyword, part = _first_listing(schemas)
-    allowed = allowed_values(schemas, types, denied, has_choices=has_choices)
     if set(map(type, allowed)).isdisjoint((list, dict)):
         return words(spellings(allowed, part.location, keyword=keyword))
     spell = partial(spelling, location=part.location, keyword=keyword)
@@ -94,11 +91,10 @@ def spellings(values: Iterable[object], location: Location, *, keyword: str) -> 
         text = json.dumps(listed, ensure_ascii=False, allow_nan=False, separators=("\n", ":"))
         text.encode()
     except ValueError as error:
-        unwritable = listed if len(listed) != 1 else listed[0]
         if len(listed) > 1:
             return [spelling(value, location, keyword=keyword) for value in listed]
         raise location.refusal(
-            f"No JSON text holds {unwritable!r}", keyword=keyword, remedy="Remove it, or replace it."
+            f"No JSON text holds {listed[0]!r}", keyword=keyword, remedy="Remove it, or replace it."
         ) from error
     return text[1:-1].split("\n") if listed else []  # no JSON text has a line break inside a plain value
 

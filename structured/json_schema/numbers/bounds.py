@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from decimal import Decimal
 from fractions import Fraction
+from functools import reduce
 from typing import NamedTuple
 
 from structured.errors import PatternError
@@ -77,10 +78,8 @@ class Interval(NamedTuple):
         for value in sorted(set(values)):
             last = pieces[-1]
             if (last.low is None or last.low <= value) and (last.high is None or value <= last.high):
-                pieces[-1:] = [
-                    last._replace(high=value, high_is_strict=True),
-                    last._replace(low=value, low_is_strict=True),
-                ]
+                before = last._replace(high=value, high_is_strict=True)
+                pieces[-1:] = [before, last._replace(low=value, low_is_strict=True)]
         return pieces
 
 
@@ -119,15 +118,12 @@ class NumberRules(NamedTuple):
 def number_rules_of(schemas: Subschemas) -> NumberRules:
     """Return the rules of some schemas about a number together."""
     divisors = [_divisor(part, keyword) for part in schemas for keyword in part.schema.keys() & DIVISORS]
-    common = None
-    for divisor in divisors:
-        common = divisor if common is None else common_multiple(common, divisor)
+    common = reduce(common_multiple, divisors) if divisors else None
     complements = [part for part in schemas if isinstance(part.schema, InternalSchema)]
     denied_divisors = [_divisor(part, "not multipleOf") for part in complements if "not multipleOf" in part.schema]
     denied_divisors += [Fraction(1) for part in complements if part.schema.get("not integer")]
-    values = [
-        Fraction(str(value)) for part in complements for value in part.schema.get("not enum", []) if is_number(value)
-    ]
+    denied = (value for part in complements for value in part.schema.get("not enum", []))
+    values = [Fraction(str(value)) for value in denied if is_number(value)]
     keywords = sorted(key for part in schemas for key in part.schema.keys() & (BOUNDS | DIVISORS))
     intervals = tuple(_interval(schemas).without(values))
     return NumberRules(intervals, common, tuple(dict.fromkeys(denied_divisors)), keywords[0] if keywords else None)

@@ -263,15 +263,14 @@ def _non_multiples(rules: NumberRules) -> Pattern | None:
 def multiples_between(low: Fraction, high: Fraction, divisor: Fraction) -> Pattern | None:
     """Return the multiples of a divisor, without zeros after them; None if there are none."""
     factor, power = factor_and_power(divisor)
-    decimals = decimal_range(low, high, DecimalStyle(max(0, -power), is_loose=False))
+    style = DecimalStyle(max(0, -power), is_loose=False)
+    decimals = decimal_range(low, high, style)
     if decimals is None or (factor == 1 and power <= 0):
         return decimals
     values = NumberRules((Interval(low, high),), divisor).values_if_few()
-    return (
-        intersected(decimals, [Multiples(divisor)])
-        if values is None
-        else union(decimal_range(value, value, DecimalStyle(max(0, -power), is_loose=False)) for value in values)
-    )
+    if values is None:
+        return intersected(decimals, [Multiples(divisor)])
+    return union(decimal_range(value, value, style) for value in values)
 
 
 def _limited(low: Fraction | None, high: Fraction | None) -> tuple[Fraction, Fraction]:

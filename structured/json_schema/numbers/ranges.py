@@ -241,10 +241,8 @@ def _digit_strings(low: str, high: str) -> Pattern:
     zeros, nines = "0" * len(low), "9" * len(low)
     if low == zeros and high == nines:
         return repeat(DIGIT, len(low), len(low))
-    options = digit_branches(low, high, zeros[1:], nines[1:])
-    return alternation(
-        *(concat(digit, _digit_strings(after_low, str(after_high))) for digit, after_low, after_high in options)
-    )
+    branches = digit_branches(low, high, zeros[1:], nines[1:])
+    return alternation(*(concat(digit, _digit_strings(first, str(last))) for digit, first, last in branches))
 
 
 def exponent_of(value: Fraction) -> int:

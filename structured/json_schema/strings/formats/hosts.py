@@ -28,15 +28,7 @@ import unicodedata
 from collections.abc import Callable
 
 from structured.json_schema.numbers.ranges import integer_range
-from structured.json_schema.strings.formats.alphabets import (
-    DIGIT,
-    HEX,
-    LETTER,
-    LETTER_OR_DIGIT,
-    LOWER,
-    either,
-    regex,
-)
+from structured.json_schema.strings.formats.alphabets import DIGIT, HEX, LETTER, LETTER_OR_DIGIT, LOWER, either, regex
 from structured.regex import CharSet, Pattern, alternation, char_set, chars, concat, literal, optional, repeat, words
 from structured.regex.syntax import EMPTY
 
@@ -60,15 +52,14 @@ def label(longest: int, *, first: CharSet = LETTER_OR_DIGIT, other: CharSet = LE
 
 def names(longest: int, *, label: Callable[[int], Pattern] = label, dot: Pattern = _DOT) -> Pattern:
     """Return the names of at most `longest` characters."""
-    sorts = _labels_by_count(longest, label)
-    return alternation(*(concat(repeat(concat(part, dot), 0, count - 1), part) for count, part in sorts))
+    labels = _labels_by_count(longest, label)
+    return alternation(*(concat(repeat(concat(part, dot), 0, count - 1), part) for count, part in labels))
 
 
 def parents(longest: int, *, fewest: int, label: Callable[[int], Pattern] = label) -> Pattern:
     """Return the labels before the last one: `fewest` or more, each with a dot, at most `longest` characters."""
-    return alternation(
-        *(repeat(concat(part, _DOT), fewest, count) for count, part in _labels_by_count(longest - 1, label))
-    )
+    labels = _labels_by_count(longest - 1, label)
+    return alternation(*(repeat(concat(part, _DOT), fewest, count) for count, part in labels))
 
 
 def _labels_by_count(longest: int, label: Callable[[int], Pattern]) -> list[tuple[int, Pattern]]:
