@@ -15,7 +15,7 @@ from structured.automata.dfa import most_characters
 from structured.errors import SchemaError
 from structured.json_schema.canonical_json import canonical_values
 from structured.json_schema.document.equality import identity
-from structured.json_schema.document.keyword_values import length_limits
+from structured.json_schema.document.keyword_values import Limits, length_limits
 from structured.json_schema.document.location import InternalSchema, Location, PatternOf, Subschema, Subschemas
 from structured.json_schema.items import ArrayWithContains, arrays_read_by, contains_rules, item_patterns
 from structured.json_schema.strings.strings import CANONICAL_CHARACTER
@@ -45,8 +45,6 @@ MAX_DISTINCT = 10
 
 MAX_MIN_ITEMS = 1024
 """The greatest `minItems` for items with more values."""
-
-Limits = tuple[int, int | None]
 
 
 def arrays_of_distinct_items(
@@ -114,9 +112,8 @@ def _distinct_items_of_many_values(
 
 
 def _refusal(distinct: Subschema, feature: str, remedy: str) -> SchemaError:
-    return distinct.location.refusal(
-        f"'uniqueItems' is not supported for {feature}", keyword="uniqueItems", remedy=remedy
-    )
+    problem = f"'uniqueItems' is not supported for {feature}"
+    return distinct.location.refusal(problem, keyword="uniqueItems", remedy=remedy)
 
 
 def _shortest_lengths(item: Pattern, count: int) -> tuple[int, ...]:
@@ -242,12 +239,11 @@ def array(schemas: Subschemas, location: Location, pattern_of: PatternOf) -> Pat
     if rules or any("unevaluatedItems" in part.schema for part in schemas):
         return ArrayWithContains(schemas, location, pattern_of, rules, limits).pattern()
     first, other = item_patterns(schemas, limits[1], pattern_of)
-    return _enclosed(first, other, location, *limits)
+    return _enclosed(first, other, location, limits)
 
 
-def _enclosed(
-    first: list[Pattern], other: Pattern | None, location: Location, minimum: int, maximum: int | None
-) -> Pattern:
+def _enclosed(first: list[Pattern], other: Pattern | None, location: Location, limits: Limits) -> Pattern:
+    minimum, maximum = limits
     most = maximum if other is not None else len(first)
     if most is not None and most < minimum:
         raise location.unsatisfiable(f"no more than {most} items can be valid", keyword="minItems")
@@ -255,12 +251,11 @@ def _enclosed(
         return location.whitespace.in_brackets("[]", None, location.depth)
     comma = location.whitespace.comma(location.depth)
     filled: Pattern = EMPTY
-    if other is not None and not first:
-        more = repeat(concat(comma, other), max(minimum - 1, 0), None if most is None else most - 1)
-        filled = concat(other, more)
-    elif other is not None:
-        left = None if most is None else most - len(first)
-        filled = repeat(concat(comma, other), max(minimum - len(first), 0), left)
+    if other is not None:
+        before = max(len(first), 1)  # items without a comma, or with a schema of their own
+        left = None if most is None else most - before
+        filled = repeat(concat(comma, other), max(minimum - before, 0), left)
+        filled = filled if first else concat(other, filled)
     for position in reversed(range(len(first))):
         filled = concat(first[position], filled)
         if position > 0:

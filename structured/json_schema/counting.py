@@ -126,9 +126,8 @@ class CountedMembers:
                 keyword="minProperties" if self.maximum is None else "maxProperties",
                 remedy="Lower the limits, or list fewer properties.",
             )
-        members = right_linear(
-            _State(0, 0, self.obligations.start), self._arcs, lambda state: state.place > len(self.members)
-        )
+        start = _State(0, 0, self.obligations.start)
+        members = right_linear(start, self._arcs, lambda state: state.place > len(self.members))
         if members is None and not self.may_be_empty:
             if self.obligations.start:
                 raise _no_required_property(self.location)

@@ -106,8 +106,7 @@ _FREER_TREATMENTS: dict[OptionalProperties, tuple[str, str]] = {
         'Allow them, with layout=JsonLayout(optional_properties="schema"), or list what may be there.',
     ),
 }
-"""The treatments of optional properties that are freer than the usual one: the condition that each allows, and the
-remedy."""
+"""The freer treatments of optional properties: the condition that each allows, and the remedy."""
 
 
 def _error_with_remedy(error: SchemaError, compilation: Compilation) -> SchemaError:
@@ -372,9 +371,8 @@ def any_value(location: Location) -> Pattern:
             "A value of any type may be nested, and indented text needs to know how deep it is",
             remedy='Name its type, or choose another whitespace: "spaced", "compact", "flexible" or "any".',
         )
-    inner_value = compilation.definitions.get(ANY_VALUE)
-    if inner_value is not None:
-        return inner_value
+    if ANY_VALUE in compilation.definitions:
+        return compilation.definitions[ANY_VALUE]
     form = compilation.canonical_form
     if form is None:
         return _any_value(location.whitespace.name)

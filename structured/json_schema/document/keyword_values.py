@@ -39,8 +39,12 @@ def check_shape(part: Subschema) -> None:
         location.compilation.checked_schema_ids.add(id(schema))
 
 
-def length_limits(schemas: Subschemas, at_least: str, at_most: str) -> tuple[int, int | None]:
-    """Return the limits of a length that two keywords of some schemas set together; None means no limit.
+Limits = tuple[int, int | None]
+"""The least and the greatest length; None means no limit."""
+
+
+def length_limits(schemas: Subschemas, at_least: str, at_most: str) -> Limits:
+    """Return the limits of a length that two keywords of some schemas set together.
 
     `{"minLength": 2}`, `"minLength"`, `"maxLength"` → `(2, None)`
     """

@@ -263,9 +263,8 @@ class Location(NamedTuple):
 
     def unsatisfiable(self, reason: str, *, keyword: str | None) -> UnsatisfiableError:
         """Return the error that no text can be valid here."""
-        return UnsatisfiableError(
-            f"{UNSATISFIABLE}{reason}", schema_path=self.pointer, keyword=keyword, remedy="Let some value be valid."
-        )
+        problem, remedy = f"{UNSATISFIABLE}{reason}", "Let some value be valid."
+        return UnsatisfiableError(problem, schema_path=self.pointer, keyword=keyword, remedy=remedy)
 
 
 class InternalSchema(dict[str, Any]):

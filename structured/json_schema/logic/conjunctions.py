@@ -139,7 +139,7 @@ class Conjunction:
 
     def _choose(self, part: Subschema, keyword: str) -> None:
         """Add the choices of a keyword."""
-        for options in CHOICES[keyword](part, self.schemas):
+        for options in CHOICES[keyword](part, keyword, self.schemas):
             if not options:
                 raise part.location.unsatisfiable("there is no branch", keyword=keyword)
             self._add_choice(OpenChoice(part, keyword, [[rule.inside(part) for rule in option] for option in options]))

@@ -92,7 +92,7 @@ def context_of(schemas: Sequence[Subschema], before: SchemaContext = EMPTY_CONTE
     if before.is_contradictory:
         return before
     try:
-        new = _reachable(schemas, set(), before.seen)
+        new = _reachable(schemas, before.seen)
     except _Contradiction:
         return SchemaContext([], frozenset(), is_contradictory=True)
     seen = before.seen.union(part.identity for part in new)
@@ -180,7 +180,7 @@ def _added_schemas(schemas: Subschemas, context: SchemaContext) -> tuple[Subsche
         alone = _context_of_one(schemas[0])
         if alone.seen.isdisjoint(context.seen):
             return alone.schemas, alone.rules
-    new = _reachable(schemas, set(), context.seen)
+    new = _reachable(schemas, context.seen)
     return new, _rules_of_all(new)
 
 
@@ -261,12 +261,10 @@ class _Contradiction(Exception):  # noqa: N818  not an error, a result
     """A schema that nothing satisfies."""
 
 
-def _reachable(
-    schemas: Sequence[Subschema], seen: set[Identity], excluded: frozenset[Identity] = frozenset()
-) -> Subschemas:
+def _reachable(schemas: Sequence[Subschema], excluded: frozenset[Identity]) -> Subschemas:
     """Return some schemas and all that their `$ref` and `allOf` lead to, with complements of listed values only."""
     reached: Subschemas = []
-    denied: set[Identity] = set()
+    seen, denied = set[Identity](), set[Identity]()
     left = [*reversed(schemas)]
     while left:
         part = left.pop()

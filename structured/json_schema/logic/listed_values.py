@@ -79,9 +79,8 @@ def _is_internal(part: Subschema) -> bool:
 
 def _is_allowed(others: Sequence[Subschema], denied: Sequence[Subschema], asserts_formats: bool, value: Any) -> bool:
     """Tell whether all of some schemas allow a value, and none of those that are denied."""
-    return all(allows(other, value, asserts_formats=asserts_formats) for other in others) and not any(
-        allows(other, value, asserts_formats=asserts_formats) for other in denied
-    )
+    holds = partial(allows, value=value, asserts_formats=asserts_formats)
+    return all(map(holds, others)) and not any(map(holds, denied))
 
 
 def spellings(values: Iterable[object], location: Location, *, keyword: str) -> list[str]:
@@ -111,15 +110,12 @@ def value_to_pattern(
     """Return the pattern of a value with the whitespace of its place; `names` puts the names of an object in order."""
     if not isinstance(value, list | dict):
         return literal(spell(value))
-    whitespace, inner = location.whitespace, location.of_child()
-    members = (
-        [value_to_pattern(item, inner, spell, names) for item in value]
-        if isinstance(value, list)
-        else [
-            concat(literal(spell(name)), whitespace.colon, value_to_pattern(value[name], inner, spell, names))
-            for name in names(value)
-        ]
-    )
+    whitespace = location.whitespace
+    inner = partial(value_to_pattern, location=location.of_child(), spell=spell, names=names)
+    if isinstance(value, list):
+        members = list(map(inner, value))
+    else:
+        members = [concat(literal(spell(name)), whitespace.colon, inner(value[name])) for name in names(value)]
     comma = whitespace.comma(location.depth)
     joined = concat(*[piece for member in members for piece in (comma, member)][1:]) if members else None
     return whitespace.in_brackets("[]" if isinstance(value, list) else "{}", joined, location.depth)

@@ -134,7 +134,7 @@ def _refers(value: Any) -> bool:
 
 
 def _address(schema: Any, location: Location) -> str:
-    """Return the URI by which the registry matches_in a schema that refers to others."""
+    """Return the URI by which the registry finds a schema that refers to others."""
     resource, library = location.scope.resource, location.compilation.library
     if location.scope.outer or library.is_dynamic:  # `jsonschema` treats every reference to a dynamic name as dynamic
         raise NotEvaluatedError(
@@ -237,18 +237,14 @@ def _descending_once(plainly: Callable[..., Any]) -> Callable[..., Any]:
 
     @deep
     def errors_of(validator: Any, instance: Any, schema: Any, options: Any) -> list[Any]:
-        validation = _current.get()
-        return validation.errors_of(
-            schema, instance, lambda: plainly(validator, instance, schema, **options), validator.TYPE_CHECKER
-        )
+        evaluate = partial(plainly, validator, instance, schema, **options)
+        return _current.get().errors_of(schema, instance, evaluate, validator.TYPE_CHECKER)
 
-    def descend(
-        self: Any, instance: Any, schema: Any, path: Any = None, schema_path: Any = None, **options: Any
-    ) -> Any:
+    def descend(self: Any, instance: Any, schema: Any, path: Any = None, schema_path: Any = None, **extra: Any) -> Any:
         """Yield the errors of a schema, with the path of this way to it."""
         if schema is True:  # as for each value of an `enum`, in the metaschema
             return
-        for error in errors_of(self, instance, schema, options):
+        for error in errors_of(self, instance, schema, extra):
             if path is not None:
                 error.path.appendleft(path)
             if schema_path is not None:
@@ -277,9 +273,8 @@ def _with_own_patterns(validator: Any) -> Any:
             return evolved_validator
         other: Any = type(evolved_validator)
         fields = [attribute for attribute in other.__attrs_attrs__ if attribute.init]
-        return _with_own_patterns(other)(
-            **{attribute.alias: getattr(evolved_validator, attribute.name) for attribute in fields}
-        )
+        values = {attribute.alias: getattr(evolved_validator, attribute.name) for attribute in fields}
+        return _with_own_patterns(other)(**values)
 
     own.evolve = evolved
     own.descend = _descending_once(own.descend)
