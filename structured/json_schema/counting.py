@@ -189,8 +189,7 @@ class CountedMembers:
         if self.is_uncounted:
             required_others = required.members(self.comma)
             return None if required_others is None else self._others_from(count, required_others, 1)
-        numbers = range(1, len(required) + 1)
-        members = [(required.members(self.comma, number), number) for number in numbers]
+        members = [(required.members(self.comma, number), number) for number in range(1, len(unmet) + 1)]
         return union(self._others_from(count, some, number) for some, number in members if some is not None)
 
     def _others_from(self, count: int, required_others: Pattern, number: int) -> Pattern | None:

@@ -8,26 +8,24 @@ DISJOINT_TYPES = frozenset({"array", "boolean", "null", "number", "object", "str
 """An integer is a number."""
 
 NUMBERS = frozenset({"integer", "number"})
-_ARRAY, _OBJECT, _STRING = frozenset({"array"}), frozenset({"object"}), frozenset({"string"})
+ARRAY, OBJECT, STRING = frozenset({"array"}), frozenset({"object"}), frozenset({"string"})
 
 UNEVALUATED = frozenset({"unevaluatedItems", "unevaluatedProperties"})
 """Keywords that depend on what the others in the same place have evaluated (core §11)."""
 
 ASSERTIONS: dict[str, frozenset[str]] = {
     **dict.fromkeys((*BOUNDS, *DIVISORS, "decimal", "not integer", "not multipleOf"), NUMBERS),
-    "not enum": NUMBERS | _STRING,
-    **dict.fromkeys(("format", "maxLength", "minLength", "not format", "not pattern", "pattern"), _STRING),
-    **dict.fromkeys(("additionalItems", "items", "maxItems", "minItems", "prefixItems"), _ARRAY),
-    **dict.fromkeys(
-        ("contains", "maxContains", "minContains", "some item", "unevaluatedItems", "uniqueItems", "not uniqueItems"),
-        _ARRAY,
-    ),
-    **dict.fromkeys(("additionalProperties", "maxProperties", "minProperties", "patternProperties"), _OBJECT),
-    **dict.fromkeys(("properties", "propertyNames", "required", "some property", "unevaluatedProperties"), _OBJECT),
+    "not enum": NUMBERS | STRING,
+    **dict.fromkeys(("format", "maxLength", "minLength", "not format", "not pattern", "pattern"), STRING),
+    **dict.fromkeys(("additionalItems", "items", "maxItems", "minItems", "prefixItems"), ARRAY),
+    **dict.fromkeys(("contains", "maxContains", "minContains", "some item"), ARRAY),
+    **dict.fromkeys(("not uniqueItems", "unevaluatedItems", "uniqueItems"), ARRAY),
+    **dict.fromkeys(("additionalProperties", "maxProperties", "minProperties", "patternProperties"), OBJECT),
+    **dict.fromkeys(("properties", "propertyNames", "required", "some property", "unevaluatedProperties"), OBJECT),
 }
 """The supported keywords, with the types whose values they restrict."""
 
-HIDDEN: dict[str, frozenset[str]] = {**dict.fromkeys(PYDANTIC_RULES, _STRING), "reserved_names": _OBJECT}
+HIDDEN: dict[str, frozenset[str]] = {**dict.fromkeys(PYDANTIC_RULES, STRING), "reserved_names": OBJECT}
 """Supported keywords that only the description of a type has, with the types whose values they restrict."""
 
 INTERNAL = frozenset(keyword for keyword in ASSERTIONS if " " in keyword)

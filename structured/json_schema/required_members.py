@@ -66,9 +66,8 @@ def _conjunction(option: Subschemas) -> list[Clause] | None:
     for part in option:
         if part.schema is True:
             continue
-        if not isinstance(part.schema, dict) or not part.schema.keys() - ANNOTATIONS <= _ABOUT_PROPERTIES:
-            return None
-        if "type" in part.schema and "object" not in part.schema["type"]:
+        may_be_object = isinstance(part.schema, dict) and "object" in part.schema.get("type", "object")
+        if not may_be_object or not part.schema.keys() - ANNOTATIONS <= _ABOUT_PROPERTIES:
             return None
         clauses += _clauses(part)
     return clauses
@@ -264,9 +263,6 @@ class RequiredMembers:
             lambda state: self._arcs(state, comma),
             lambda state: state.met == self._clauses and not state.members_left,
         )
-
-    def __len__(self) -> int:
-        return len(self._clauses)
 
     def _arcs(self, state: _State, comma: Pattern) -> Iterator[tuple[Pattern, _State]]:
         """Yield the members that may follow, with the states after them."""

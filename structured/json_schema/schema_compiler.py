@@ -10,7 +10,7 @@ definition is built once; inside itself it is a reference by name.
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from typing import Any, get_args
 
 from structured.automata import Foundation
@@ -19,6 +19,7 @@ from structured.errors.recursion import deep
 from structured.json_schema.arrays import array
 from structured.json_schema.canonical_json import canonical_listing, canonical_numbers
 from structured.json_schema.document.drafts import SchemaDraft
+from structured.json_schema.document.equality import CanonicalForm
 from structured.json_schema.document.keyword_values import check_shape
 from structured.json_schema.document.location import (
     MAX_COMBINATIONS,
@@ -33,7 +34,7 @@ from structured.json_schema.document.location import (
 )
 from structured.json_schema.document.references import REFERENCES
 from structured.json_schema.grounding import check_grounded, grounded, is_grounded
-from structured.json_schema.keyword_types import ASSERTIONS, DISJOINT_TYPES, UNEVALUATED, allowed_types
+from structured.json_schema.keyword_types import ASSERTIONS, DISJOINT_TYPES, OBJECT, STRING, UNEVALUATED, allowed_types
 from structured.json_schema.logic.choices import CHOICES
 from structured.json_schema.logic.conjunctions import Conjunction, check_productive, definition
 from structured.json_schema.logic.listed_values import allowed_values, listed_values, lists_values
@@ -48,12 +49,9 @@ from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WHITESPACES, W
 from structured.regex import Pattern, Reference, alternation, literal, words
 
 _IN_PLACE_KEYWORDS = frozenset({*CHOICES, *UNEVALUATED, *REFERENCES, "allOf"})
-_OBJECT = frozenset({"object"})
-_STRING = frozenset({"string"})
 
 MAX_COMBINATIONS_IN_ANY_ORDER = 300
-"""The most combinations of choices for which properties stay in any order. Where there are more, properties are written
-in the order of the schema."""
+"""The most combinations of choices for which properties stay in any order; with more, they have that of the schema."""
 
 SCHEMAS_PER_COMBINATION = 100
 """The schemas of one combination; a combination of more schemas counts several times."""
@@ -77,9 +75,8 @@ def schema_to_pattern(
     Raises `SchemaError` where a keyword cannot be enforced exactly, or where nothing is valid.
     """
     optional: OptionalProperties = "written" if reading is Reading.TYPE else "schema"
-    return compiled(
-        Compilation(schema, read_whitespace(whitespace), reading, optional, documents=documents or {}, draft=draft)
-    )
+    style = read_whitespace(whitespace)
+    return compiled(Compilation(schema, style, reading, optional, documents=documents, draft=draft))
 
 
 @deep
@@ -204,7 +201,7 @@ def _pattern_of_conjunction(conjunction: Conjunction, location: Location) -> Pat
             if location.compilation.combinations > location.compilation.max_combinations:
                 raise
     for part in conjunction.schemas:
-        check_keywords(part, _OBJECT)
+        check_keywords(part, OBJECT)
     return object_(conjunction.schemas, location, Compilers(pattern_of, names_of), clauses)
 
 
@@ -264,7 +261,7 @@ def _clauses_of_choices(conjunction: Conjunction, location: Location) -> list[Cl
     """Return the choices that are left as clauses about properties; None if some choice is not about properties."""
     if location.is_type or len(conjunction.choices) == 1 or lists_values(conjunction.schemas):
         return None
-    return clauses_of(conjunction.choices) if conjunction.context.rules.types == _OBJECT else None
+    return clauses_of(conjunction.choices) if conjunction.context.rules.types == OBJECT else None
 
 
 def names_of(schemas: Subschemas) -> Pattern:
@@ -281,18 +278,24 @@ def _names_of_conjunction(conjunction: Conjunction, location: Location) -> Patte
         )
     if not conjunction.choices and lists_values(conjunction.schemas):
         for part in conjunction.schemas if location.is_type else ():
-            check_keywords(part, _STRING)
-        return words(allowed_values(conjunction.schemas, _STRING, list(conjunction.denied.values())))
+            check_keywords(part, STRING)
+        return words(allowed_values(conjunction.schemas, STRING, list(conjunction.denied.values())))
     if conjunction.choices:
         cases = conjunction.cases(by_property=False)
         return _union(lambda case: _names_of_conjunction(conjunction.in_case(case), location), cases)
     types = allowed_types(conjunction.schemas)
     if location.is_type and "string" not in types:
-        return _names_spelled_as_values(conjunction.schemas, types, location)
+        if not types <= SPELLED_IN_KEYS:
+            raise location.refusal(
+                f"No key of a JSON object is of the type {min(types - SPELLED_IN_KEYS)!r}",
+                keyword="type",
+                remedy="Use a list of pairs in place of the dictionary.",
+            )
+        return _pattern_by_type(conjunction.schemas, location)
     if "string" not in types:
         raise location.unsatisfiable("a name is a string", keyword="type")
     for part in conjunction.schemas:
-        check_keywords(part, _STRING)
+        check_keywords(part, STRING)
         if location.is_type and "contentSchema" in part.schema:
             raise part.location.refusal(
                 "A key that holds JSON is not supported", keyword="contentSchema", remedy="Use str for the keys."
@@ -302,16 +305,6 @@ def _names_of_conjunction(conjunction: Conjunction, location: Location) -> Patte
 
 SPELLED_IN_KEYS = frozenset({"boolean", "integer", "number"})
 """Types for which Pydantic reads a key as it reads a value."""
-
-
-def _names_spelled_as_values(schemas: Subschemas, types: frozenset[str], location: Location) -> Pattern:
-    if not types <= SPELLED_IN_KEYS:
-        raise location.refusal(
-            f"No key of a JSON object is of the type {min(types - SPELLED_IN_KEYS)!r}",
-            keyword="type",
-            remedy="Use a list of pairs in place of the dictionary.",
-        )
-    return _pattern_by_type(schemas, location)
 
 
 def _union(pattern: Callable[[Any], Pattern], options: list[Any]) -> Pattern:
@@ -373,13 +366,9 @@ def any_value(location: Location) -> Pattern:
         )
     if ANY_VALUE in compilation.definitions:
         return compilation.definitions[ANY_VALUE]
-    form = compilation.canonical_form
-    if form is None:
+    if compilation.canonical_form is None:
         return _any_value(location.whitespace.name)
-
-    def make() -> Pattern:
-        return _new_any_value(Compilation({}, location.whitespace, Reading.SPECIFICATION, canonical_form=form))
-
+    make = partial(_new_any_value, location.whitespace.name, compilation.canonical_form)
     return compilation.cached(ANY_VALUE, make)
 
 
@@ -390,11 +379,12 @@ ANY_VALUE = "any value"
 @cache
 def _any_value(whitespace: WhitespaceName) -> Pattern:
     """Return any value, the same node every time."""
-    return _new_any_value(Compilation({}, read_whitespace(whitespace), Reading.SPECIFICATION))
+    return _new_any_value(whitespace)
 
 
-def _new_any_value(compilation: Compilation) -> Pattern:
+def _new_any_value(whitespace: WhitespaceName, form: CanonicalForm | None = None) -> Pattern:
     """Return any value, in a compilation of its own."""
+    compilation = Compilation({}, read_whitespace(whitespace), Reading.SPECIFICATION, canonical_form=form)
     compilation.definitions[ANY_VALUE] = Reference(ANY_VALUE, compilation.definitions)  # for the values inside
     location = Location(compilation)
     anything = [Subschema({}, location)]

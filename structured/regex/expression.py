@@ -109,10 +109,9 @@ class Conversion:
 
     def matched(self, expression: Expression) -> Pattern:
         """Return the texts that an expression matches in some way, the same pattern each time."""
-        entry = self._matched.get(id(expression))
-        if entry is None:
-            entry = self._matched[id(expression)] = expression, self._convert(expression)
-        return entry[1]
+        if id(expression) not in self._matched:
+            self._matched[id(expression)] = expression, self._convert(expression)
+        return self._matched[id(expression)][1]
 
     @deep
     def _convert(self, expression: Expression) -> Pattern:

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from structured.errors import PatternError
 from structured.errors.recursion import deep
-from structured.regex.character_sets import MAX_CODE_POINT, ByteRange, Range, byte_sequences, normalise
+from structured.regex.character_sets import ByteRange, Range, byte_sequences, complement, normalise
 from structured.regex.json_strings import escaped_set, spelled_ranges
 from structured.regex.printing import excerpt
 from structured.regex.syntax import (
@@ -263,7 +263,7 @@ class _Restriction:
         return repeat(escaped_set(characters), 0, None) if characters else EMPTY
 
 
-_ANY: tuple[Range, ...] = normalise([(0, MAX_CODE_POINT)])
+_ANY = complement(())
 
 _BYTES_UNLIKE_NEEDS = frozenset((*range(0x20, 0x7F), *range(0x80, 0xC0)))
 """Bytes that complete every character that is begun, without making an excluded text, and every escape."""

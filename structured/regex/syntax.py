@@ -15,14 +15,7 @@ from typing import Literal as TypingLiteral
 from typing import Protocol, TypeAlias
 
 from structured.errors import PatternError
-from structured.regex.character_sets import (
-    MAX_CODE_POINT,
-    PLAIN_ESCAPES,
-    UNESCAPED_RANGES,
-    Range,
-    complement,
-    normalise,
-)
+from structured.regex.character_sets import PLAIN_ESCAPES, UNESCAPED_RANGES, Range, complement, normalise
 from structured.regex.printing import Composite, Pieces, escape, excerpt, quantifier, range_text
 
 AnchorKind = TypingLiteral["start", "end", "word_boundary", "not_word_boundary", "string_start"]
@@ -430,7 +423,7 @@ def _grouped(pattern: Pattern) -> Pieces:
     return ("(?:", pattern, ")") if isinstance(pattern, Alternation | Words) else (pattern,)
 
 
-ANY_CHARACTER = CharSet(normalise([(0, MAX_CODE_POINT)]))
+ANY_CHARACTER = CharSet(complement(()))
 
 ANY_TEXT = repeat(ANY_CHARACTER, 0, None)
 """Any text: the same node everywhere, so that it can be recognised."""

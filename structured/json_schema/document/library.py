@@ -279,7 +279,7 @@ class Library:
         return named_draft(draft_uri) or draft, uri
 
     def check_vocabularies(self, resource: Resource) -> None:
-        """Refuse a resource whose metaschema requires an unknown vocabulary, or omits that of a keyword (core §8.1.2)."""
+        """Refuse a resource whose metaschema requires an unknown vocabulary, or lacks one in use (core §8.1.2)."""
         metaschema = self._documents.get(resource.dialect.removesuffix("#"))
         vocabularies = metaschema.get("$vocabulary") if isinstance(metaschema, Mapping) else None
         if not isinstance(vocabularies, Mapping) or resource.draft <= SchemaDraft.DRAFT_7:

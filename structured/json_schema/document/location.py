@@ -41,11 +41,8 @@ UNSATISFIABLE = "Unsatisfiable: "
 MAX_COMBINATIONS = 3000
 """The most branches of several choices that are combined with each other in one schema."""
 
-ANNOTATIONS = frozenset(
-    {
-        *("$comment", "default", "deprecated", "description", "examples", "readOnly", "title", "writeOnly"),
-        *(GROUNDED, KEY, NOT_STATED, GROUNDED_AFTERWARDS, VALIDATORS),
-    }
+ANNOTATIONS = frozenset({GROUNDED, GROUNDED_AFTERWARDS, KEY, NOT_STATED, VALIDATORS}).union(
+    ("$comment", "default", "deprecated", "description", "examples", "readOnly", "title", "writeOnly")
 )
 """Keywords that restrict nothing (validation §9, and the marks of types)."""
 
@@ -140,8 +137,8 @@ class Compilation:
     cache: dict[Hashable, tuple[object, Any]] = field(default_factory=dict)
     checked_schema_ids: set[int] = field(default_factory=set)
     reference_free: ReferenceFreeMatches = field(default_factory=dict)
-    documents: Mapping[str, Any] = field(default_factory=dict)
-    draft: SchemaDraft = SchemaDraft.DRAFT_2020_12
+    documents: InitVar[Mapping[str, Any] | None] = None
+    draft: InitVar[SchemaDraft] = SchemaDraft.DRAFT_2020_12
     statements: Statements | None = None
     canonical_form: CanonicalForm | None = None
     canonical_compilation: "Compilation | None" = None
@@ -149,10 +146,10 @@ class Compilation:
     library_of_root: InitVar[Library | None] = None
     """The library, if there is one already."""
 
-    def __post_init__(self, library_of_root: Library | None) -> None:
-        if library_of_root is None and self.reading is Reading.SPECIFICATION:
+    def __post_init__(self, documents: Mapping[str, Any] | None, draft: SchemaDraft, library: Library | None) -> None:
+        if library is None and self.reading is Reading.SPECIFICATION:
             self.root = with_shared_objects(self.root)
-        self.library = library_of_root or Library(self.root, self.documents, self.draft)
+        self.library = library or Library(self.root, documents or {}, draft)
 
     @property
     def work(self) -> int:
@@ -186,9 +183,7 @@ class Compilation:
             self.optional_properties,
             self.asserts_formats,
             self.key_order,
-            documents=self.documents,
             statements=self.statements if statements is None else statements,
-            draft=self.draft,
             library_of_root=self.library,
         )
 
@@ -371,9 +366,8 @@ class Subschema(NamedTuple):
         if isinstance(count, float) and count.is_integer():
             count = int(count)
         if count is not None and (not isinstance(count, int) or isinstance(count, bool) or count < 0):
-            raise self.location.refusal(
-                f"{count!r} is not a length", keyword=keyword, remedy="Use an integer that is at least 0."
-            )
+            remedy = "Use an integer that is at least 0."
+            raise self.location.refusal(f"{count!r} is not a length", keyword=keyword, remedy=remedy)
         return count
 
 

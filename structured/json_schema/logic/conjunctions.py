@@ -26,7 +26,7 @@ from structured.json_schema.document.location import (
     Subschemas,
 )
 from structured.json_schema.document.references import REFERENCES, targets
-from structured.json_schema.keyword_types import UNEVALUATED
+from structured.json_schema.keyword_types import OBJECT, UNEVALUATED
 from structured.json_schema.logic.choices import CHOICES
 from structured.json_schema.logic.complements import complement_options
 from structured.json_schema.logic.emptiness import (
@@ -43,11 +43,9 @@ from structured.regex import Pattern, Reference, nodes_of, productive_nodes
 from structured.regex.traversal import matches_without_references
 
 _SILENT_KEYWORDS = ANNOTATIONS - {GROUNDED} | {"$defs", "definitions", *REFERENCES}
-"""Keywords that restrict nothing once references are followed. `GROUNDED` is not among them: it applies to all schemas
-that its schema refers to."""
+"""Keywords that restrict nothing once references are followed. `GROUNDED` applies to all that its schema refers to."""
 
 _CHOICE_KEYWORDS = frozenset(CHOICES)
-_OBJECT = frozenset({"object"})
 _GLANCE_DEPTH = 3
 """How many levels of an option are examined before it is tried."""
 
@@ -212,7 +210,7 @@ class Conjunction:
     def cases(self, *, by_property: bool) -> list[Case]:
         """Return the cases of a choice: of an option that denials share, of a property, or of the first choice."""
         cases = self._factored() if by_property else []
-        if not cases and by_property and self.context.rules.types == _OBJECT:
+        if not cases and by_property and self.context.rules.types == OBJECT:
             cases = [Case(option, self.choices) for option in self._options_by_property()]
         return cases or [Case(option, self.choices[1:]) for option in self.choices[0].options]
 
@@ -323,14 +321,13 @@ def _property_schema(part: Subschema, name: str, values: list[Any], *, is_denied
     return Subschema(part.location.compilation.cached(key, make), part.location)
 
 
-MakePattern = Callable[[Conjunction, Location], Pattern]
-"""A function that makes the pattern of a conjunction."""
-
 MAX_DEFINITIONS = 10_000
 """The most definitions of one schema; each set of schemas that hold together counts."""
 
 
-def definition(conjunction: Conjunction, location: Location, make_pattern: MakePattern) -> Pattern:
+def definition(
+    conjunction: Conjunction, location: Location, make: Callable[[Conjunction, Location], Pattern]
+) -> Pattern:
     """Return the definition of a conjunction, or a reference to it if it is being built."""
     compilation, name = location.compilation, _name(conjunction, location)
     key = f"{name} at {location.depth}" if location.whitespace.indent else name
@@ -341,7 +338,7 @@ def definition(conjunction: Conjunction, location: Location, make_pattern: MakeP
     definitions_before, patterns_before = len(compilation.definitions), len(compilation.patterns_by_schemas)
     compilation.names_under_construction.add(name)
     try:
-        compilation.definitions[key] = make_pattern(conjunction, location)
+        compilation.definitions[key] = make(conjunction, location)
     except SchemaError:  # patterns built inside may refer to the definition, which will not exist
         for inner in list(compilation.definitions)[definitions_before:]:
             del compilation.definitions[inner]

@@ -13,7 +13,7 @@ from structured.json_schema.document.equality import identity
 from structured.json_schema.document.keyword_values import check_shape
 from structured.json_schema.document.location import Identity, InternalSchema, RelocatedSchema, Subschema, Subschemas
 from structured.json_schema.document.references import REFERENCES, targets
-from structured.json_schema.keyword_types import ALL_TYPES, named_types, type_of
+from structured.json_schema.keyword_types import ALL_TYPES, ARRAY, OBJECT, STRING, named_types, type_of
 from structured.json_schema.logic.property_names import candidate_names, exclude_each_other, existence_rules, matches_in
 from structured.regex.character_classes import ECMA
 
@@ -22,10 +22,6 @@ MAX_DEPTH = 6
 
 MAX_EXAMINED_SCHEMAS = 300_000
 """The most schemas that are examined in one compilation; after that, nothing is found to be empty."""
-
-_ARRAY = frozenset({"array"})
-_OBJECT = frozenset({"object"})
-_STRING = frozenset({"string"})
 
 _SIMPLE_KEYWORDS = frozenset({"type", "const", "enum", "pattern", "denied values", "not enum"})
 """The keywords that `_Rules` covers."""
@@ -51,7 +47,7 @@ class _Rules(NamedTuple):
     def is_empty(self) -> bool:
         """Tell whether no type, or no listed value, is left."""
         if self.listed_values is None:
-            is_searched = self.types == _STRING and len(self.regexes) > 1
+            is_searched = self.types == STRING and len(self.regexes) > 1
             return not self.types or (is_searched and exclude_each_other(frozenset(self.regexes), ECMA))
         return not any(
             type_of(value) in self.types and (not isinstance(value, str) or _all_match(self.regexes, value))
@@ -120,9 +116,9 @@ def surely_empty(schemas: Subschemas, context: SchemaContext = EMPTY_CONTEXT, de
         return True
     if depth == 0:
         return False
-    if rules.types == _OBJECT and (_lacks_property(context, new, depth) or _lacks_some_property(context, new, depth)):
+    if rules.types == OBJECT and (_lacks_property(context, new, depth) or _lacks_some_property(context, new, depth)):
         return True
-    if rules.types == _ARRAY and _lacks_item([*context.schemas, *new], depth):
+    if rules.types == ARRAY and _lacks_item([*context.schemas, *new], depth):
         return True
     return any(_has_no_branch(context.schemas, new, index, depth) for index in range(len(new)))
 
@@ -164,11 +160,8 @@ def types_left(options: Iterable[Subschemas]) -> frozenset[str]:
 
 
 def _types_of(option: Subschemas) -> frozenset[str]:
-    types = ALL_TYPES
-    for part in option:
-        if not isinstance(part.schema, bool | RelocatedSchema):
-            types &= _context_of_one(part).rules.types
-    return types
+    parts = [part for part in option if not isinstance(part.schema, bool | RelocatedSchema)]
+    return ALL_TYPES.intersection(*(_context_of_one(part).rules.types for part in parts))
 
 
 def _added_schemas(schemas: Subschemas, context: SchemaContext) -> tuple[Subschemas, _Rules]:

@@ -6,7 +6,7 @@ for the latter.
 """
 
 import operator
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from fractions import Fraction
@@ -114,11 +114,9 @@ def _new_validator(schema: Any, location: Location, asserts_formats: bool) -> An
 
     checker = _checker(asserts_formats)
     validator = _with_own_patterns(validator_for({"$schema": location.draft.metaschema}))
-    location.compilation.cached(  # whether formats are asserted or not
-        ("well formed", id(schema), location.draft),
-        lambda: check_well_formed(schema, location.draft, validator.FORMAT_CHECKER),
-        keep=schema,
-    )
+    key = "well formed", id(schema), location.draft  # whether formats are asserted or not
+    check = partial(check_well_formed, schema, location.draft, validator.FORMAT_CHECKER)
+    location.compilation.cached(key, check, keep=schema)
     if not _refers(schema):
         return validator(schema, format_checker=checker)
     located = {"$ref": _address(schema, location)}
@@ -259,10 +257,11 @@ def _with_own_patterns(validator: Any) -> Any:
     from jsonschema.validators import extend
 
     keywords = validator.VALIDATORS.keys()
-    checks = {keyword: check for keyword, check in _CHECKS.items() if keyword in keywords}
+    checks = {"not": _not, **{keyword: _reporting(check) for keyword, check in _CHECKS.items()}}
+    replaced = checks.keys() & keywords
     if "exclusiveMinimum" not in keywords:  # draft 4 has a flag of that name, which `jsonschema` reads with the bound
-        checks = {keyword: check for keyword, check in checks.items() if keyword not in _BOUNDS}
-    own = extend(validator, {keyword: _reporting(check) for keyword, check in checks.items()} | _negation(keywords))
+        replaced -= _BOUNDS.keys()
+    own = extend(validator, {keyword: checks[keyword] for keyword in replaced})
     evolve = own.evolve
 
     def evolved(self: Any, **changes: Any) -> Any:
@@ -293,15 +292,12 @@ def _reporting(check: Callable[[Any, Any], str | None]) -> Callable[..., Any]:
     return keyword
 
 
-def _negation(keywords: Collection[str]) -> dict[str, Callable[..., Any]]:
-    """Return the keyword `not`, where a draft has it: that of `jsonschema` formats the denied schema for each error."""
+def _not(validator: Any, denied: Any, value: Any, _schema: Any) -> Any:
+    """Yield the error of the keyword `not`, for which `jsonschema` would format the denied schema."""
     from jsonschema import ValidationError
 
-    def keyword(validator: Any, argument: Any, value: Any, _schema: Any) -> Any:
-        if validator.evolve(schema=argument).is_valid(value):
-            yield ValidationError(f"{value!r} is allowed by a denied schema")
-
-    return {"not": keyword} if "not" in keywords else {}
+    if validator.evolve(schema=denied).is_valid(value):
+        yield ValidationError(f"{value!r} is allowed by a denied schema")
 
 
 def _pattern_problem(regex: str, value: Any) -> str | None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import NamedTuple
 
-from structured.regex import EMPTY, Pattern, alternation, char_set, chars, concat, literal, optional, repeat, union
+from structured.regex import EMPTY, Pattern, alternation, char_set, chars, concat, literal, optional, repeat
 
 DIGIT = char_set((0x30, 0x39))
 NOT_ZERO = char_set((0x31, 0x39))
@@ -78,9 +78,7 @@ def integer_range(low: int | None, high: int | None) -> Pattern:
         negative = _integers(1 if high is None else max(1, -high), None if low is None else -low)
     if high is None or high >= 0:
         positive = _integers(0 if low is None else max(0, low), high)
-    integers = _signed(negative, positive)
-    assert integers is not None
-    return integers
+    return _signed(negative, positive)
 
 
 def decimal_range(low: Fraction | None, high: Fraction | None, style: DecimalStyle) -> Pattern | None:
@@ -106,14 +104,15 @@ def either_sign(
         negative = of(zero if high is None else max(zero, -high), None if low is None else -low)
     if high is None or high >= 0:
         positive = of(zero if low is None else max(zero, low), high)
-    return _signed(negative, positive)
+    return None if negative is None and positive is None else _signed(negative, positive)
 
 
-def _signed(negative: Pattern | None, positive: Pattern | None) -> Pattern | None:
+def _signed(negative: Pattern | None, positive: Pattern | None) -> Pattern:
     """Return the magnitudes `negative` after a minus sign, and the magnitudes `positive` without a sign."""
-    if negative == positive:
-        return negative and concat(optional(literal("-")), negative)
-    return union([negative and concat(literal("-"), negative), positive])
+    if negative == positive and positive is not None:
+        return concat(optional(literal("-")), positive)
+    signed = [] if negative is None else [concat(literal("-"), negative)]
+    return alternation(*signed, *([] if positive is None else [positive]))
 
 
 def magnitudes(low: Fraction, high: Fraction | None, style: DecimalStyle) -> Pattern | None:
@@ -216,10 +215,7 @@ def digit_branches(low: str, high: Digits, zeros: str, nines: Digits) -> Iterato
 
 
 def _integers(low: int, high: int | None) -> Pattern:
-    """Return the integers from `low` to `high`, both at least 0.
-
-    `5`, `1999` → `[5-9]|1[0-9]{3}|[1-9][0-9]{1,2}`
-    """
+    """Return the integers from `low` to `high`, both at least 0: `5`, `1999` → `[5-9]|1[0-9]{3}|[1-9][0-9]{1,2}`."""
     if low == 0 and (high is None or high > 9):
         return alternation(_ZERO, _integers(1, high))
     shortest, longest = len(str(low)), None if high is None else len(str(high))

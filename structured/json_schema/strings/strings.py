@@ -56,10 +56,7 @@ MAX_STATES = 4096
 
 
 def inside_json_string(pattern: Pattern) -> Pattern:
-    """Return the pattern of JSON texts as they are written inside a JSON string.
-
-    Raises PatternError for nodes that cannot be unfolded.
-    """
+    """Return the JSON texts of a pattern inside a JSON string. Raises PatternError where it cannot be unfolded."""
     return escaped(_unfolded(pattern, {}))
 
 

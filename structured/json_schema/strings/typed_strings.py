@@ -27,14 +27,11 @@ _AWARE = concat(ANY_TEXT, alternation(literal("Z"), concat(chars("+-"), repeat(c
 _NAIVE = concat(repeat(ANY_CHARACTER, 8, 8), repeat(char_set((0x2E, 0x2E), (0x30, 0x3A), (0x54, 0x54)), 0, None))
 _BOUNDS = frozenset({"ge", "gt", "le", "lt", "now_op"})
 
-PYDANTIC_RULES = frozenset(
-    {
-        *("allowed_schemes", "ascii_only", "contentMediaType", "contentSchema", "decoded_max_length"),
-        *("decoded_min_length", "decodes_to", "host_required", "max_length", "min_length", "regex_engine"),
-        *("strip_whitespace", "tz_constraint", "val_json_bytes"),
-    }
-    | _BOUNDS
-)
+PYDANTIC_RULES = _BOUNDS | {
+    *("allowed_schemes", "ascii_only", "contentMediaType", "contentSchema", "decoded_max_length"),
+    *("decoded_min_length", "decodes_to", "host_required", "max_length", "min_length", "regex_engine"),
+    *("strip_whitespace", "tz_constraint", "val_json_bytes"),
+}
 """The keywords that are supported here, and `contentSchema`, which `strings.py` supports."""
 
 
