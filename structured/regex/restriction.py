@@ -123,12 +123,12 @@ class _Restriction:
         kept = [(member, required) for member, required in node.members if id(member) in self._productive]
         members = tuple((self._node(member), required) for member, required in kept)
         other = node.other_member
-        others = [] if other is None or id(other) not in self._productive else [self._node(other)]
+        other = self._node(other) if other is not None and id(other) in self._productive else None
         if id(node.separator) in self._productive:
-            in_order = node.in_order or len(members) + len(others) < 2
-            return ObjectMembers(members, self._node(node.separator), *others, in_order=in_order)
+            in_order = node.in_order or len(members) + (other is not None) < 2
+            return ObjectMembers(members, self._node(node.separator), other, in_order)
         needed = [member for member, required in members if required]
-        return alternation(*(needed or [*(member for member, _ in members), *others]))
+        return alternation(*(needed or [*(member for member, _ in members), *([other] if other else [])]))
 
     def _distinct(self, node: Distinct) -> Pattern:
         item = self._node(node.item)

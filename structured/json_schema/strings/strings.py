@@ -356,8 +356,8 @@ def _new_automaton_of_rules(rules: StringRules, location: Location) -> Automaton
         return None
     longest = most_characters(automaton)
     most = None if longest is not None and (rules.maximum is None or longest <= rules.maximum) else rules.maximum
-    shown = (tuple(map(escaped, patterns)) for patterns in (printed, rules.excluded))
-    return AutomatonPattern(automaton.arcs, automaton.accepting, most, *shown)
+    required, denied = (tuple(map(escaped, patterns)) for patterns in (printed, rules.excluded))
+    return AutomatonPattern(automaton.arcs, automaton.accepting, most, required, denied)
 
 
 def _language(pattern: Pattern, location: Location) -> PatternLanguage:
