@@ -15,8 +15,15 @@ from structured.automata.dfa import most_characters
 from structured.errors import SchemaError
 from structured.json_schema.canonical_json import canonical_values
 from structured.json_schema.document.equality import identity
-from structured.json_schema.document.keyword_values import Limits, length_limits
-from structured.json_schema.document.location import InternalSchema, Location, PatternOf, Subschema, Subschemas
+from structured.json_schema.document.location import (
+    InternalSchema,
+    Limits,
+    Location,
+    PatternOf,
+    Subschema,
+    Subschemas,
+    length_limits,
+)
 from structured.json_schema.items import ArrayWithContains, arrays_read_by, contains_rules, item_patterns
 from structured.json_schema.strings.strings import CANONICAL_CHARACTER
 from structured.regex import (

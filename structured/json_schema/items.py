@@ -14,9 +14,9 @@ from typing import TypeVar
 
 from structured.errors import UnsatisfiableError
 from structured.json_schema.document.drafts import SchemaDraft
-from structured.json_schema.document.keyword_values import Limits
 from structured.json_schema.document.location import (
     InternalSchema,
+    Limits,
     Location,
     PatternOf,
     RelocatedSchema,

@@ -13,8 +13,14 @@ from structured.automata.dfa import Intersection, Language, PatternLanguage
 from structured.errors import PatternError, UnsatisfiableError
 from structured.errors.recursion import deep
 from structured.json_schema.counting import CountedMembers, Member, OtherMembers
-from structured.json_schema.document.keyword_values import length_limits
-from structured.json_schema.document.location import InternalSchema, Location, PatternOf, Subschema, Subschemas
+from structured.json_schema.document.location import (
+    InternalSchema,
+    Location,
+    PatternOf,
+    Subschema,
+    Subschemas,
+    length_limits,
+)
 from structured.json_schema.logic.listed_values import spellings
 from structured.json_schema.logic.property_names import (
     NamePartition,

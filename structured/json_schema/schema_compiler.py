@@ -20,7 +20,6 @@ from structured.json_schema.arrays import array
 from structured.json_schema.canonical_json import canonical_listing, canonical_numbers
 from structured.json_schema.document.drafts import SchemaDraft
 from structured.json_schema.document.equality import CanonicalForm
-from structured.json_schema.document.keyword_values import check_shape
 from structured.json_schema.document.location import (
     MAX_COMBINATIONS,
     UNSATISFIABLE,
@@ -34,7 +33,15 @@ from structured.json_schema.document.location import (
 )
 from structured.json_schema.document.references import REFERENCES
 from structured.json_schema.grounding import check_grounded, grounded, is_grounded
-from structured.json_schema.keyword_types import ASSERTIONS, DISJOINT_TYPES, OBJECT, STRING, UNEVALUATED, allowed_types
+from structured.json_schema.keyword_types import (
+    ASSERTIONS,
+    DISJOINT_TYPES,
+    OBJECT,
+    STRING,
+    UNEVALUATED,
+    allowed_types,
+    check_shape,
+)
 from structured.json_schema.logic.choices import CHOICES
 from structured.json_schema.logic.conjunctions import Conjunction, check_productive, definition
 from structured.json_schema.logic.listed_values import allowed_values, listed_values, lists_values

@@ -378,6 +378,33 @@ PatternOf = Callable[[Subschemas], Pattern]
 """The compiler of schemas that hold together, which the functions of keywords receive as an argument."""
 
 
+UNREACHABLE_LENGTH = 1 << 30
+"""No text is as long as this, in any unit."""
+
+Limits = tuple[int, int | None]
+"""The least and the greatest length; None means no limit."""
+
+
+def length_limits(schemas: Subschemas, at_least: str, at_most: str) -> Limits:
+    """Return the limits of a length that two keywords of some schemas set together.
+
+    `{"minLength": 2}`, `"minLength"`, `"maxLength"` → `(2, None)`
+    """
+    low = max(part.length(at_least) or 0 for part in schemas)
+    upper = [part.length(at_most) for part in schemas]
+    high = min((most for most in upper if most is not None and most < UNREACHABLE_LENGTH), default=None)
+    if low >= UNREACHABLE_LENGTH or (high is not None and low > high):
+        unit = _UNITS[at_least]
+        count = f"{low:,}" if low >= UNREACHABLE_LENGTH else f"at least {low:,} and at most {high:,}"
+        part = next(part for part in schemas if part.length(at_least) == low)
+        raise part.location.unsatisfiable(f"no value has {count} {unit}", keyword=at_least)
+    return low, high
+
+
+_UNITS = {"minItems": "items", "minLength": "characters", "minProperties": "properties"}
+"""The units of lengths, by the keyword of the lower limit."""
+
+
 def _subschema_at(schema: Any, location: Location) -> Subschema:
     """Return a subschema, inside a resource of its own if it has an identifier."""
     if isinstance(schema, RelocatedSchema):

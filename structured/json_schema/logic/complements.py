@@ -14,10 +14,9 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import combinations
 from typing import Any, NamedTuple
 
-from structured.json_schema.document.keyword_values import check_shape
 from structured.json_schema.document.location import InternalSchema, RelocatedSchema, Subschema, Subschemas
 from structured.json_schema.document.references import targets
-from structured.json_schema.keyword_types import DISJOINT_TYPES, type_of
+from structured.json_schema.keyword_types import DISJOINT_TYPES, check_shape, type_of
 from structured.json_schema.logic.emptiness import surely_empty
 from structured.json_schema.logic.property_names import SomeProperty
 from structured.json_schema.strings.strings import is_asserted

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 from structured.errors import SchemaError
 from structured.errors.recursion import deep
 from structured.json_schema.document.equality import identity
-from structured.json_schema.document.keyword_values import check_shape
 from structured.json_schema.document.location import (
     ANNOTATIONS,
     GROUNDED,
@@ -26,7 +25,7 @@ from structured.json_schema.document.location import (
     Subschemas,
 )
 from structured.json_schema.document.references import REFERENCES, targets
-from structured.json_schema.keyword_types import OBJECT, UNEVALUATED
+from structured.json_schema.keyword_types import OBJECT, UNEVALUATED, check_shape
 from structured.json_schema.logic.choices import CHOICES
 from structured.json_schema.logic.complements import complement_options
 from structured.json_schema.logic.emptiness import (

@@ -10,10 +10,9 @@ from typing import Any, NamedTuple
 
 from structured.errors import PatternError
 from structured.json_schema.document.equality import identity
-from structured.json_schema.document.keyword_values import check_shape
 from structured.json_schema.document.location import Identity, InternalSchema, RelocatedSchema, Subschema, Subschemas
 from structured.json_schema.document.references import REFERENCES, targets
-from structured.json_schema.keyword_types import ALL_TYPES, ARRAY, OBJECT, STRING, named_types, type_of
+from structured.json_schema.keyword_types import ALL_TYPES, ARRAY, OBJECT, STRING, check_shape, named_types, type_of
 from structured.json_schema.logic.property_names import candidate_names, exclude_each_other, existence_rules, matches_in
 from structured.regex.character_classes import ECMA
 

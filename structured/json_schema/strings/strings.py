@@ -23,8 +23,14 @@ from structured.automata.dfa import (
 from structured.automata.dfa.alphabet import ranges_by_state
 from structured.errors import PatternError
 from structured.errors.recursion import deep
-from structured.json_schema.document.keyword_values import length_limits
-from structured.json_schema.document.location import InternalSchema, Location, PatternOf, Subschema, Subschemas
+from structured.json_schema.document.location import (
+    InternalSchema,
+    Location,
+    PatternOf,
+    Subschema,
+    Subschemas,
+    length_limits,
+)
 from structured.json_schema.strings.formats import COVERED_FORMATS, PYDANTIC_FORMATS, SPECIFIED_FORMATS
 from structured.json_schema.strings.formats.alphabets import HEX, regex
 from structured.json_schema.strings.typed_strings import dialect_of, pydantic_rules
