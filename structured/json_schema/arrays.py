@@ -17,6 +17,7 @@ from structured.json_schema.canonical_json import canonical_values
 from structured.json_schema.document.equality import identity
 from structured.json_schema.document.location import (
     InternalSchema,
+    Limits,
     Location,
     PatternOf,
     Subschema,
@@ -51,8 +52,6 @@ MAX_DISTINCT = 10
 
 MAX_MIN_ITEMS = 1024
 """The greatest `minItems` for items with more values."""
-
-Limits = tuple[int, int | None]
 
 
 def arrays_of_distinct_items(
@@ -120,9 +119,8 @@ def _distinct_items_of_many_values(
 
 
 def _refusal(distinct: Subschema, feature: str, remedy: str) -> SchemaError:
-    return distinct.location.refusal(
-        f"'uniqueItems' is not supported for {feature}", keyword="uniqueItems", remedy=remedy
-    )
+    problem = f"'uniqueItems' is not supported for {feature}"
+    return distinct.location.refusal(problem, keyword="uniqueItems", remedy=remedy)
 
 
 def _shortest_lengths(item: Pattern, count: int) -> tuple[int, ...]:
@@ -221,14 +219,15 @@ def _text_count(automaton: AutomatonPattern) -> float:
     if automaton.most is None and most_characters(automaton) is None:
         return math.inf
     states, count = {0: 1.0}, 0.0
-    for _ in range(_MAX_COUNTED if automaton.most is None else min(automaton.most, _MAX_COUNTED)):
+    longest = _MAX_COUNTED if automaton.most is None else min(automaton.most, _MAX_COUNTED)
+    for _ in range(longest + 1):
         count += sum(ways for state, ways in states.items() if state in automaton.accepting)
         following: dict[int, float] = {}
         for state, ways in states.items():
             for low, high, target in automaton.arcs[state]:
                 following[target] = following.get(target, 0.0) + ways * (high - low + 1)
         states = following
-    return count + sum(ways for state, ways in states.items() if state in automaton.accepting)
+    return count
 
 
 def array(schemas: Subschemas, location: Location, pattern_of: PatternOf) -> Pattern:
@@ -247,12 +246,11 @@ def array(schemas: Subschemas, location: Location, pattern_of: PatternOf) -> Pat
     if rules or any("unevaluatedItems" in part.schema for part in schemas):
         return ArrayWithContains(schemas, location, pattern_of, rules, limits).pattern()
     first, other = item_patterns(schemas, limits[1], pattern_of)
-    return _enclosed(first, other, location, *limits)
+    return _enclosed(first, other, location, limits)
 
 
-def _enclosed(
-    first: list[Pattern], other: Pattern | None, location: Location, minimum: int, maximum: int | None
-) -> Pattern:
+def _enclosed(first: list[Pattern], other: Pattern | None, location: Location, limits: Limits) -> Pattern:
+    minimum, maximum = limits
     most = maximum if other is not None else len(first)
     if most is not None and most < minimum:
         raise location.unsatisfiable(f"no more than {most} items can be valid", keyword="minItems")
@@ -260,12 +258,11 @@ def _enclosed(
         return location.whitespace.in_brackets("[]", None, location.depth)
     comma = location.whitespace.comma(location.depth)
     filled: Pattern = EMPTY
-    if other is not None and not first:
-        more = repeat(concat(comma, other), max(minimum - 1, 0), None if most is None else most - 1)
-        filled = concat(other, more)
-    elif other is not None:
-        left = None if most is None else most - len(first)
-        filled = repeat(concat(comma, other), max(minimum - len(first), 0), left)
+    if other is not None:
+        before = max(len(first), 1)  # items without a comma, or with a schema of their own
+        left = None if most is None else most - before
+        filled = repeat(concat(comma, other), max(minimum - before, 0), left)
+        filled = filled if first else concat(other, filled)
     for position in reversed(range(len(first))):
         filled = concat(first[position], filled)
         if position > 0:

@@ -25,7 +25,7 @@ from structured.json_schema.logic.conjunctions import check_productive
 from structured.json_schema.logic.listed_values import spelling, value_to_pattern
 from structured.json_schema.numbers.multiples import intersected
 from structured.json_schema.whitespace import DEFAULT_WHITESPACE, read_whitespace
-from structured.regex import EMPTY, Pattern, alternation, words
+from structured.regex import EMPTY, Pattern, alternation
 from structured.regex.character_classes import ECMA
 from structured.regex.regex_parser import whole_regex_to_pattern
 
@@ -33,9 +33,8 @@ MAX_DIGITS = 15
 """Digits of a decimal with a point that every reader of JSON distinguishes (RFC 8259 §6)."""
 
 _WITH_POINT = "|".join(rf"[1-9]\d{{{whole}}}\.\d{{0,{MAX_DIGITS - 2 - whole}}}[1-9]" for whole in range(MAX_DIGITS - 1))
-_PLAIN_DECIMALS = PatternLanguage(
-    whole_regex_to_pattern(rf"0|-?[1-9]\d*|-?(?:0\.\d{{0,{MAX_DIGITS - 2}}}[1-9]|{_WITH_POINT})", ECMA)
-)
+_DECIMAL = rf"0|-?[1-9]\d*|-?(?:0\.\d{{0,{MAX_DIGITS - 2}}}[1-9]|{_WITH_POINT})"
+_PLAIN_DECIMALS = PatternLanguage(whole_regex_to_pattern(_DECIMAL, ECMA))
 """The numbers in canonical form."""
 
 
@@ -69,10 +68,8 @@ def _moved(part: Subschema, compilation: Compilation) -> Subschema:
     """Return a schema as part of another compilation of the same document."""
     location = part.location._replace(compilation=compilation)
     if isinstance(part.schema, RelocatedSchema):
-        return part._replace(
-            schema=part.schema._replace(location=part.schema.location._replace(compilation=compilation)),
-            location=location,
-        )
+        origin = part.schema.location._replace(compilation=compilation)
+        return part._replace(schema=part.schema._replace(location=origin), location=location)
     if isinstance(part.schema, InternalSchema):
         raise location.refusal(
             "'uniqueItems' is not supported where other rules of the items are denied",
@@ -99,12 +96,7 @@ def canonical_listing(values: Iterable[Any], location: Location) -> Pattern:
     """Return listed values in canonical form: `[1.0, "a"]` → `1`, `"a"`."""
     form, spell = location.compilation.canonical_form, partial(_text, location=location)
     assert form is not None
-    listed = list(values)
-    texts = [spell(value) for value in listed if not isinstance(value, list | dict)]
-    nested = [
-        value_to_pattern(value, location, spell, form.ordered) for value in listed if isinstance(value, list | dict)
-    ]
-    return alternation(*([words(texts)] if texts else []), *nested)
+    return alternation(*(value_to_pattern(value, location, spell, form.ordered) for value in values))
 
 
 def _text(value: Any, location: Location) -> str:

@@ -16,7 +16,7 @@ MAX_COUNTED = 4096
 """The most states (members times counts) of an object with limits of its number of properties."""
 
 
-def no_required_property(location: Location) -> UnsatisfiableError:
+def _no_required_property(location: Location) -> UnsatisfiableError:
     """Return the error that no property can be the one that a rule requires."""
     return location.unsatisfiable("no property can be the one that is required", keyword=None)
 
@@ -31,8 +31,7 @@ class OtherMembers(NamedTuple):
 class Member(NamedTuple):
     """A member by a listed name.
 
-    `patterns_meeting` returns, for the unmet clauses, the patterns of the member, each with the
-    clauses that it leaves unmet.
+    `patterns_meeting` returns, for the unmet clauses, the patterns of the member with those that each leaves unmet.
     """
 
     name: str
@@ -90,7 +89,7 @@ class CountedMembers:
         obligations = self.obligations
         if self.maximum == 0 or (not self.members and self.others.any is None and self.others.required is None):
             if not obligations.may_be_empty:
-                raise no_required_property(self.location)
+                raise _no_required_property(self.location)
             return None, self.may_be_empty
         if self.is_uncounted and not obligations.start:
             return self.without_limits(0), self.may_be_empty
@@ -101,11 +100,8 @@ class CountedMembers:
     def without_limits(self, place: int) -> Pattern:
         """Return one or more members from a place on, without limits."""
         members = tuple((member.pattern, member.is_required) for member in self.members[place:])
-        if (
-            self.location.compilation.key_order == "any"
-            and not place
-            and len(members) + (self.others.any is not None) > 1
-        ):
+        is_choice = len(members) + (self.others.any is not None) > 1
+        if self.location.compilation.key_order == "any" and not place and is_choice:
             return ObjectMembers(members, self.comma, self.others.any, in_order=False)
         if self.others.any is None and all(is_required for _, is_required in members):
             return concat(*[piece for member, _ in members for piece in (self.comma, member)][1:])
@@ -113,10 +109,10 @@ class CountedMembers:
 
     def with_required_others(self) -> Pattern:
         """Return all other members followed by those that the clauses require."""
-        required = None if self.others.required is None else self.others.required(self.obligations.start)
-        required_others = None if required is None else required.members(self.comma)
+        required = self.others.required
+        required_others = None if required is None else required(self.obligations.start).members(self.comma)
         if required_others is None:
-            raise no_required_property(self.location)
+            raise _no_required_property(self.location)
         if not self.members and self.others.any is None:
             return required_others
         behind = concat(self.without_limits(0), self.comma, required_others)
@@ -130,15 +126,12 @@ class CountedMembers:
                 keyword="minProperties" if self.maximum is None else "maxProperties",
                 remedy="Lower the limits, or list fewer properties.",
             )
-        members = right_linear(
-            _State(0, 0, self.obligations.start), self._arcs, lambda state: state.place > len(self.members)
-        )
+        start = _State(0, 0, self.obligations.start)
+        members = right_linear(start, self._arcs, lambda state: state.place > len(self.members))
         if members is None and not self.may_be_empty:
-            raise (
-                no_required_property(self.location)
-                if self.obligations.start
-                else self.location.unsatisfiable("too many properties are needed", keyword="minProperties")
-            )
+            if self.obligations.start:
+                raise _no_required_property(self.location)
+            raise self.location.unsatisfiable("too many properties are needed", keyword="minProperties")
         return members
 
     def _arcs(self, state: _State) -> Iterator[tuple[Pattern, _State]]:
@@ -196,12 +189,8 @@ class CountedMembers:
         if self.is_uncounted:
             required_others = required.members(self.comma)
             return None if required_others is None else self._others_from(count, required_others, 1)
-        options = [
-            self._others_from(count, required_others, number)
-            for number in range(1, len(required) + 1)
-            if (required_others := required.members(self.comma, number)) is not None
-        ]
-        return union(options)
+        members = [(required.members(self.comma, number), number) for number in range(1, len(unmet) + 1)]
+        return union(self._others_from(count, some, number) for some, number in members if some is not None)
 
     def _others_from(self, count: int, required_others: Pattern, number: int) -> Pattern | None:
         """Return any members by unlisted names, then `number` required ones, that may all follow `count` members."""

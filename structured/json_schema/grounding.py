@@ -30,15 +30,13 @@ def is_stated_in_forms(schema: Mapping[str, Any]) -> bool:
 
 def check_grounded(types: frozenset[str], location: Location, *, is_listed: bool) -> None:
     """Refuse to ground values that no document states."""
+    problem = "Only a string, a number, a date or a time can be grounded, and this"
     if types == DISJOINT_TYPES and not is_listed:
-        raise location.refusal(
-            "Only a string, a number, a date or a time can be grounded, and this may be of any type",
-            remedy="Name the type: Grounded[str].",
-        )
+        raise location.refusal(f"{problem} may be of any type", remedy="Name the type: Grounded[str].")
     if is_listed or not types <= GROUNDABLE:
         what = "an enum" if is_listed else f"a value of the type {min(types - GROUNDABLE)!r}"
         raise location.refusal(
-            f"Only a string, a number, a date or a time can be grounded, and this is {what}",
+            f"{problem} is {what}",
             remedy="Ground the fields or items inside, or leave it as it is: its evidence is located afterwards.",
         )
 

@@ -2,7 +2,7 @@
 
 Items follow each other, so an array is a regular language over its items. Where `contains` counts some of them (core
 §10.3.1.3, §11.2; validation §6.4.4, §6.4.5), it is an automaton: a state is a position and the number of items seen so
-far that satisfy each counts_then schema.
+far that match each rule.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
@@ -16,6 +16,7 @@ from structured.errors import UnsatisfiableError
 from structured.json_schema.document.drafts import SchemaDraft
 from structured.json_schema.document.location import (
     InternalSchema,
+    Limits,
     Location,
     PatternOf,
     RelocatedSchema,
@@ -54,24 +55,22 @@ def arrays_read_by(
 
     filled = right_linear((start, True), arcs_with_commas, lambda place: not place[1] and accepts(place[0]))
     may_be_empty = accepts(start)
-    if filled is None:
-        return location.whitespace.in_brackets("[]", None, location.depth) if may_be_empty else None
+    if filled is None and not may_be_empty:
+        return None
     return location.whitespace.in_brackets("[]", filled, location.depth, may_be_empty=may_be_empty)
 
 
-def item_patterns(
-    schemas: Subschemas, maximum: int | None, pattern_of: PatternOf
-) -> tuple[list[Pattern], Pattern | None]:
+def item_patterns(schemas: Subschemas, most: int | None, pattern_of: PatternOf) -> tuple[list[Pattern], Pattern | None]:
     """Return the patterns of the first items and of any other item; None if there can be no other."""
     first: list[Pattern] = []
     for position in range(max(len(part.first_items) for part in schemas)):
-        if position == maximum:
+        if position == most:
             return first, None
         try:
             first.append(pattern_of([part.item(position) for part in schemas]))
         except UnsatisfiableError:
             return first, None
-    if maximum is not None and maximum <= len(first):
+    if most is not None and most <= len(first):
         return first, None
     try:
         return first, pattern_of([part.item(inf) for part in schemas])
@@ -107,7 +106,7 @@ def contains_rules(schemas: Subschemas) -> Iterator[ContainsRule]:
         if part.has("contains"):
             least, most = contains_limits(part)
             if least or most is not None or part.unevaluated_parents:
-                yield ContainsRule(0, part.relocated("contains"), least, most, part)
+                yield ContainsRule(0, part.subschema("contains").relocated, least, most, part)
         some = part.schema.get("some item") if isinstance(part.schema, InternalSchema) else None
         if isinstance(some, SomeItem):
             yield ContainsRule(some.start, some.schema, 1, None, part)
@@ -121,12 +120,7 @@ class ArrayWithContains:
     """The arrays that contain certain items, as an automaton over items."""
 
     def __init__(
-        self,
-        schemas: Subschemas,
-        location: Location,
-        pattern_of: PatternOf,
-        rules: list[ContainsRule],
-        limits: tuple[int, int | None],
+        self, schemas: Subschemas, location: Location, pattern_of: PatternOf, rules: list[ContainsRule], limits: Limits
     ) -> None:
         self.schemas = schemas
         self.location = location
@@ -134,9 +128,8 @@ class ArrayWithContains:
         self.rules = rules
         self.minimum, self.maximum = limits
         self.first_item_count = max(len(part.first_items) for part in schemas)
-        self.last_position = max(
-            [self.minimum, self.maximum or 0, self.first_item_count, *(rule.start for rule in rules)]
-        )
+        starts = (rule.start for rule in rules)
+        self.last_position = max(self.minimum, self.maximum or 0, self.first_item_count, *starts)
         self.items: dict[tuple[int, tuple[bool, ...]], Pattern | None] = {}
         self._most = [inf if rule.most is None else rule.most for rule in rules]
         self._counted_up_to = [rule.counted_up_to for rule in rules]
@@ -157,9 +150,8 @@ class ArrayWithContains:
 
     def _accepts(self, progress: _Progress) -> bool:
         position, counts = progress
-        return position >= self.minimum and all(
-            count >= rule.least for count, rule in zip(counts, self.rules, strict=True)
-        )
+        are_enough = (count >= rule.least for count, rule in zip(counts, self.rules, strict=True))
+        return position >= self.minimum and all(are_enough)
 
     def _arcs(self, progress: _Progress) -> Iterator[tuple[Pattern, _Progress]]:
         """Yield the items that may follow, and the states after them."""

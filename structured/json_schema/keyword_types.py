@@ -1,6 +1,8 @@
-"""Types: those whose values a keyword restricts, and those that schemas allow (validation §6.1.1)."""
+"""Types: those whose values a keyword restricts, those that schemas allow, and those of the values of keywords."""
 
-from structured.json_schema.document.location import Schema, Subschemas
+from collections.abc import Mapping
+
+from structured.json_schema.document.location import InternalSchema, Schema, Subschema, Subschemas
 from structured.json_schema.numbers.bounds import BOUNDS, DIVISORS
 from structured.json_schema.strings.typed_strings import PYDANTIC_RULES
 
@@ -8,26 +10,24 @@ DISJOINT_TYPES = frozenset({"array", "boolean", "null", "number", "object", "str
 """An integer is a number."""
 
 NUMBERS = frozenset({"integer", "number"})
-_ARRAY, _OBJECT, _STRING = frozenset({"array"}), frozenset({"object"}), frozenset({"string"})
+ARRAY, OBJECT, STRING = frozenset({"array"}), frozenset({"object"}), frozenset({"string"})
 
 UNEVALUATED = frozenset({"unevaluatedItems", "unevaluatedProperties"})
 """Keywords that depend on what the others in the same place have evaluated (core §11)."""
 
 ASSERTIONS: dict[str, frozenset[str]] = {
     **dict.fromkeys((*BOUNDS, *DIVISORS, "decimal", "not integer", "not multipleOf"), NUMBERS),
-    "not enum": NUMBERS | _STRING,
-    **dict.fromkeys(("format", "maxLength", "minLength", "not format", "not pattern", "pattern"), _STRING),
-    **dict.fromkeys(("additionalItems", "items", "maxItems", "minItems", "prefixItems"), _ARRAY),
-    **dict.fromkeys(
-        ("contains", "maxContains", "minContains", "some item", "unevaluatedItems", "uniqueItems", "not uniqueItems"),
-        _ARRAY,
-    ),
-    **dict.fromkeys(("additionalProperties", "maxProperties", "minProperties", "patternProperties"), _OBJECT),
-    **dict.fromkeys(("properties", "propertyNames", "required", "some property", "unevaluatedProperties"), _OBJECT),
+    "not enum": NUMBERS | STRING,
+    **dict.fromkeys(("format", "maxLength", "minLength", "not format", "not pattern", "pattern"), STRING),
+    **dict.fromkeys(("additionalItems", "items", "maxItems", "minItems", "prefixItems"), ARRAY),
+    **dict.fromkeys(("contains", "maxContains", "minContains", "some item"), ARRAY),
+    **dict.fromkeys(("not uniqueItems", "unevaluatedItems", "uniqueItems"), ARRAY),
+    **dict.fromkeys(("additionalProperties", "maxProperties", "minProperties", "patternProperties"), OBJECT),
+    **dict.fromkeys(("properties", "propertyNames", "required", "some property", "unevaluatedProperties"), OBJECT),
 }
 """The supported keywords, with the types whose values they restrict."""
 
-HIDDEN: dict[str, frozenset[str]] = {**dict.fromkeys(PYDANTIC_RULES, _STRING), "reserved_names": _OBJECT}
+HIDDEN: dict[str, frozenset[str]] = {**dict.fromkeys(PYDANTIC_RULES, STRING), "reserved_names": OBJECT}
 """Supported keywords that only the description of a type has, with the types whose values they restrict."""
 
 INTERNAL = frozenset(keyword for keyword in ASSERTIONS if " " in keyword)
@@ -81,3 +81,35 @@ def type_of(value: object) -> str:
     if isinstance(value, float):
         return "integer" if value.is_integer() else "number"
     return next(name for name, kind in _PYTHON_TYPES.items() if isinstance(value, kind))
+
+
+KEYWORD_SHAPES: dict[str, tuple[type, str]] = {
+    **dict.fromkeys(("$defs", "definitions", "patternProperties", "properties"), (Mapping, "an object of schemas")),
+    **dict.fromkeys(("dependencies", "dependentRequired", "dependentSchemas"), (Mapping, "an object of rules")),
+    **dict.fromkeys(("allOf", "anyOf", "oneOf", "prefixItems"), (list, "a list of schemas")),
+    **dict.fromkeys(("$dynamicRef", "$recursiveRef", "$ref", "format", "pattern"), (str, "a string")),
+    "enum": (list, "a list of values"),
+    "required": (list, "a list of names"),
+}
+"""The type of a keyword's value, where it is not a schema, number or flag."""
+
+
+def check_shape(part: Subschema) -> None:
+    """Refuse a value that is not a schema, and a keyword whose value has the wrong type."""
+    schema, location = part.schema, part.location
+    if id(schema) in location.compilation.checked_schema_ids:
+        return
+    if not isinstance(schema, Mapping):
+        raise location.refusal(f"{schema!r} is not a schema", remedy="Use an object, true or false.")
+    for keyword, value in schema.items():
+        shape = KEYWORD_SHAPES.get(keyword)
+        if shape is not None and not isinstance(value, shape[0]):
+            raise location.refusal(f"{value!r} is not {shape[1]}", keyword=keyword, remedy="See the specification.")
+    for keyword in ("required", "type"):
+        names = schema.get(keyword, "")
+        if isinstance(names, list) and not all(isinstance(name, str) for name in names):
+            raise location.refusal(f"{names!r} is not a list of names", keyword=keyword, remedy="List strings.")
+    if not isinstance(schema.get("type", ""), (str, list)):
+        raise location.refusal(f"{schema['type']!r} is not a type", keyword="type", remedy="Name it by a string.")
+    if not isinstance(schema, InternalSchema):  # which may be freed, and its identity used again
+        location.compilation.checked_schema_ids.add(id(schema))

@@ -57,8 +57,7 @@ def _new_branch(part: Subschema, condition: Callable[[Schema], bool], answers: d
             return True
     for keyword in ("anyOf", "oneOf"):
         if keyword in schema:
-            options = (part.subschema(keyword, index) for index in range(len(schema[keyword])))
-            return any(any_branch(option, condition, answers) for option in options)
+            return any(any_branch(branch, condition, answers) for branch in part.branches(keyword))
     return condition(schema)
 
 

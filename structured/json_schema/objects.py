@@ -5,7 +5,7 @@ regular expression would grow with the square of their number; the node `ObjectM
 are of one kind if the same regular expressions match in them; each kind has one schema for its values.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -74,12 +74,6 @@ def _names(part: Subschema, compilers: Compilers) -> Pattern:
         return NOTHING
 
 
-def _listed_names(schemas: Subschemas) -> list[str]:
-    """Return the names of the listed properties, then those that are only required."""
-    names = dict.fromkeys(name for part in schemas for name in part.schema.get("properties", {}))
-    return list(names | dict.fromkeys(name for part in schemas for name in part.schema.get("required", ())))
-
-
 class _ObjectCompiler:
     """The compilation of the objects of one conjunction."""
 
@@ -95,7 +89,8 @@ class _ObjectCompiler:
         self.required = dict.fromkeys(name for part in schemas for name in part.schema.get("required", ()))
         self.clauses = [*clauses, *([Alternative(None, part)] for part, _ in existence_rules(schemas))]
         clause_names = (name for clause in self.clauses for name, _ in clause if name is not None)
-        self.listed_names = [*dict.fromkeys([*_listed_names(schemas), *clause_names])]
+        properties = (name for part in schemas for name in part.schema.get("properties", ()))
+        self.listed_names = [*dict.fromkeys([*properties, *self.required, *clause_names])]
         self.reserved_names = list(self.listed_names)
         self.is_simple = len(schemas) == 1 and _COMBINING.isdisjoint(schemas[0].schema)
         self.has_no_others = False
@@ -143,15 +138,12 @@ class _ObjectCompiler:
 
     def _leaves_out_others(self, members: list[Member]) -> bool:
         """Tell whether only the members are written, since no schema describes other properties."""
-        requires_some_property = any(name is None for clause in self.clauses for name, _ in clause)
-        if (
-            self.location.compilation.optional_properties == "schema"
-            or self.schemas[0].location.is_type
-            or requires_some_property
-        ):
+        if self.location.compilation.optional_properties == "schema" or self.location.is_type:
             return False
         are_described = any(_ABOUT_OTHERS & part.schema.keys() for part in self.schemas)
-        return bool(self._names_listed_by_user()) and not are_described and len(members) >= self.minimum
+        are_required = any(name is None for clause in self.clauses for name, _ in clause)
+        is_open = are_described or are_required or len(members) < self.minimum
+        return bool(self._names_listed_by_user()) and not is_open
 
     def _restricted_names(self) -> Pattern | None:
         """Return the names that properties may have; None means any."""
@@ -183,9 +175,9 @@ class _ObjectCompiler:
         others = OtherMembers(None) if self.has_no_others else self._other_members()
         if self.canonical_form is not None and others != OtherMembers(None):
             members, others = [*members, self._single_other(others)], OtherMembers(None)
-        filled, may_be_empty = CountedMembers(
-            members, others, (self.minimum, self.maximum), self.obligations, self.location
-        ).with_separators()
+        limits = self.minimum, self.maximum
+        counted = CountedMembers(members, others, limits, self.obligations, self.location)
+        filled, may_be_empty = counted.with_separators()
         return self.location.whitespace.in_brackets("{}", filled, self.location.depth, may_be_empty=may_be_empty)
 
     def _single_other(self, others: OtherMembers) -> Member:
@@ -231,7 +223,7 @@ class _ObjectCompiler:
             try:
                 if names is not None and not names.contains(name):
                     raise self.location.unsatisfiable(f"no property may be called {name!r}", keyword="propertyNames")
-                rules = self._rules_for(name, partial(self._matching, name))
+                rules = self._rules_for(name, self._matching(name))
                 value = self.compilers.pattern_of(rules)
             except UnsatisfiableError:
                 if name in self.required:
@@ -268,7 +260,7 @@ class _ObjectCompiler:
             name
             for name, pattern, _, _ in members
             if name in candidates
-            if are_all or all(map(invents_nothing, self._rules_for(name, partial(self._matching, name))))
+            if are_all or all(map(invents_nothing, self._rules_for(name, self._matching(name))))
             if matches_without_references(pattern, compilation.reference_free)
         }
 
@@ -277,15 +269,18 @@ class _ObjectCompiler:
         own = [part.schema for part in self.schemas if not isinstance(part.schema, InternalSchema)]
         return [name for name in self.listed_names if any(name in schema.get("properties", ()) for schema in own)]
 
-    def _matching(self, name: str, part: Subschema) -> list[str]:
-        try:
-            return [regex for regex in _regexes(part) if matches_in(regex, self.dialect, name)]
-        except PatternError as error:
-            raise part.location.refusal(error.problem, keyword="patternProperties", remedy=error.remedy) from error
+    def _matching(self, name: str) -> set[str]:
+        """Return the keys of `patternProperties` that match in a name."""
+        matching: set[str] = set()
+        for part in self.property_schemas:
+            try:
+                matching.update(regex for regex in _regexes(part) if matches_in(regex, self.dialect, name))
+            except PatternError as error:
+                raise part.location.refusal(error.problem, keyword="patternProperties", remedy=error.remedy) from error
+        return matching
 
-    def _rules_for(
-        self, name: str | None, matching: Callable[[Subschema], Iterable[str]] = lambda _part: ()
-    ) -> Subschemas:
+    def _rules_for(self, name: str | None, regexes: Collection[str] = ()) -> Subschemas:
+        """Return the schemas of a property; None is any unlisted name in which just these expressions match."""
         if name is not None and self.is_simple and name in self.schemas[0].schema.get("properties", ()):
             return [self.schemas[0].child_subschema("properties", name)]
         rules: Subschemas = []
@@ -295,7 +290,7 @@ class _ObjectCompiler:
             if name is not None and name in part.schema.get("properties", ()):
                 own.append(part.child_subschema("properties", name))
             if "patternProperties" in part.schema:
-                own += [part.child_subschema("patternProperties", regex) for regex in matching(part)]
+                own += [part.child_subschema("patternProperties", key) for key in _regexes(part) if key in regexes]
             evaluated.append(bool(own) or "additionalProperties" in part.schema)
             if not own and "additionalProperties" in part.schema:
                 own.append(part.child_subschema("additionalProperties"))
@@ -381,8 +376,7 @@ class _ObjectCompiler:
         return list(groups.values())
 
     def _rules_for_kind(self, kind: frozenset[int], regexes: list[str]) -> Subschemas:
-        here = {regexes[index] for index in kind if index < len(regexes)}
-        return self._rules_for(None, lambda part: [regex for regex in _regexes(part) if regex in here])
+        return self._rules_for(None, {regexes[index] for index in kind if index < len(regexes)})
 
     def _kind_member(
         self, partition: NamePartition, group: list[frozenset[int]], regexes: list[str], rule_numbers: Iterable[int]

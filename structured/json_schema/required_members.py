@@ -12,6 +12,7 @@ since the last one counts; so no member of that kind is written after it. Any va
 
 from collections.abc import Callable, Iterator
 from itertools import chain, combinations, product
+from math import prod
 from typing import NamedTuple
 
 from structured.json_schema.document.location import ANNOTATIONS, InternalSchema, RelocatedSchema, Subschema, Subschemas
@@ -46,12 +47,10 @@ def clauses_of(choices: list[OpenChoice]) -> list[Clause] | None:
     for choice in choices:
         options = [_conjunction(option) for option in choice.options]
         kept = [option for option in options if option is not None]
-        size = 1
-        for option in kept:
-            size *= len(option)
+        size = prod(map(len, kept))
         if len(kept) < len(options) or choice.part.unevaluated_parents or size > MAX_PRODUCT:
             return None
-        joined = [[alternative for clause in combined for alternative in clause] for combined in product(*kept)]
+        joined = [[*chain.from_iterable(clauses_together)] for clauses_together in product(*kept)]
         clauses += [clause for clause in joined if not _is_certain(clause)]
     return clauses
 
@@ -67,9 +66,8 @@ def _conjunction(option: Subschemas) -> list[Clause] | None:
     for part in option:
         if part.schema is True:
             continue
-        if not isinstance(part.schema, dict) or not part.schema.keys() - ANNOTATIONS <= _ABOUT_PROPERTIES:
-            return None
-        if "type" in part.schema and "object" not in part.schema["type"]:
+        may_be_object = isinstance(part.schema, dict) and "object" in part.schema.get("type", "object")
+        if not may_be_object or not part.schema.keys() - ANNOTATIONS <= _ABOUT_PROPERTIES:
             return None
         clauses += _clauses(part)
     return clauses
@@ -165,9 +163,8 @@ class MemberObligations:
                 key = value.schema.key if isinstance(value.schema, RelocatedSchema) else value.identity
                 meeting.setdefault(key, (value, set()))[1].add(number)
         possible = [(value, numbers) for value, numbers in meeting.values() if not surely_empty([*rules, value])]
-        contested = [
-            value for value, _ in possible if not (_is_listing(value) or surely_empty([*rules, _failed(value)]))
-        ]
+        unlisted = [value for value, _ in possible if not _is_listing(value)]
+        contested = [value for value in unlisted if not surely_empty([*rules, _failed(value)])]
         if len(contested) > MAX_RULES:
             raise contested[0].location.refusal(
                 f"More than {MAX_RULES} optional rules concern the property {name!r}",
@@ -232,10 +229,8 @@ class _State(NamedTuple):
 class RequiredMembers:
     """The members by other names of one object that meet some clauses, each by an existence rule."""
 
-    def __init__(
-        self, existence_rules: list[tuple[int, Subschema]], kinds: list[NameKind], clauses: UnmetClauses
-    ) -> None:
-        self._rules = {index: pair for index, pair in enumerate(existence_rules) if pair[0] in clauses}
+    def __init__(self, rules: list[tuple[int, Subschema]], kinds: list[NameKind], clauses: UnmetClauses) -> None:
+        self._rules = {index: pair for index, pair in enumerate(rules) if pair[0] in clauses}
         self._kinds = kinds
         self._clauses = clauses
         self._about_names = {index for index, (_, part) in self._rules.items() if _existence_rule(part).schema is True}
@@ -244,11 +239,7 @@ class RequiredMembers:
     def check_names(self) -> None:
         """Refuse two members that are required for their values and may have names of one kind."""
         for kind in self._kinds:
-            alone = [
-                index
-                for index in self._unmet_rules_about_values(kind, frozenset())
-                if kind.member((index,)) is not None
-            ]
+            alone = [index for index in self._rules_about_values(kind) if kind.member((index,)) is not None]
             parts = [self._rules[index] for index in alone]
             if any(
                 clause != other and _value_key(part) != _value_key(other_part)
@@ -260,15 +251,10 @@ class RequiredMembers:
                     remedy="List the properties.",
                 )
 
-    def _unmet_rules_about_values(self, kind: NameKind, met: frozenset[int]) -> list[int]:
-        return [
-            index
-            for index, (clause, _) in self._rules.items()
-            if index in kind.rules and index not in self._about_names and clause not in met
-        ]
-
-    def _clauses_met_by_name(self, kind: NameKind) -> frozenset[int]:
-        return frozenset(self._rules[index][0] for index in self._about_names & kind.rules)
+    def _rules_about_values(self, kind: NameKind, met: frozenset[int] = frozenset()) -> list[int]:
+        """Return the rules about values that a kind of names allows, but for those of the clauses that are met."""
+        rules = sorted(kind.rules & self._rules.keys() - self._about_names)
+        return [index for index in rules if self._rules[index][0] not in met]
 
     def members(self, comma: Pattern, count: int | None = None) -> Pattern | None:
         """Return the members from the first required one on, or `count` required ones; None if a clause stays unmet."""
@@ -277,9 +263,6 @@ class RequiredMembers:
             lambda state: self._arcs(state, comma),
             lambda state: state.met == self._clauses and not state.members_left,
         )
-
-    def __len__(self) -> int:
-        return len(self._clauses)
 
     def _arcs(self, state: _State, comma: Pattern) -> Iterator[tuple[Pattern, _State]]:
         """Yield the members that may follow, with the states after them."""
@@ -295,12 +278,10 @@ class RequiredMembers:
         for number, kind in enumerate(self._kinds):
             if number in state.closed_kinds:
                 continue
-            met_by_name = state.met | self._clauses_met_by_name(kind)
-            met_by_name = state.met | self._clauses_met_by_name(kind)
-            for rule_numbers in _subsets(self._unmet_rules_about_values(kind, met_by_name)):
+            met_by_name = state.met | {self._rules[index][0] for index in self._about_names & kind.rules}
+            for rule_numbers in _subsets(self._rules_about_values(kind, met_by_name)):
                 met = met_by_name | {self._rules[index][0] for index in rule_numbers}
-                is_new = met != state.met
-                if not is_new and (state.is_first or state.members_left is not None):
+                if met == state.met and (state.is_first or state.members_left is not None):
                     continue
                 member = kind.member(rule_numbers)
                 if member is not None:

@@ -10,8 +10,8 @@ definition is built once; inside itself it is a reference by name.
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from functools import cache
-from typing import Any
+from functools import cache, partial
+from typing import Any, get_args
 
 from structured.automata import Foundation
 from structured.errors import SchemaError, UnsatisfiableError
@@ -19,6 +19,7 @@ from structured.errors.recursion import deep
 from structured.json_schema.arrays import array
 from structured.json_schema.canonical_json import canonical_listing, canonical_numbers
 from structured.json_schema.document.drafts import SchemaDraft
+from structured.json_schema.document.equality import CanonicalForm
 from structured.json_schema.document.location import (
     MAX_COMBINATIONS,
     UNSATISFIABLE,
@@ -29,11 +30,18 @@ from structured.json_schema.document.location import (
     Schema,
     Subschema,
     Subschemas,
-    check_shape,
 )
 from structured.json_schema.document.references import REFERENCES
 from structured.json_schema.grounding import check_grounded, grounded, is_grounded
-from structured.json_schema.keyword_types import ASSERTIONS, DISJOINT_TYPES, UNEVALUATED, allowed_types
+from structured.json_schema.keyword_types import (
+    ASSERTIONS,
+    DISJOINT_TYPES,
+    OBJECT,
+    STRING,
+    UNEVALUATED,
+    allowed_types,
+    check_shape,
+)
 from structured.json_schema.logic.choices import CHOICES
 from structured.json_schema.logic.conjunctions import Conjunction, check_productive, definition
 from structured.json_schema.logic.listed_values import allowed_values, listed_values, lists_values
@@ -48,12 +56,9 @@ from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WHITESPACES, W
 from structured.regex import Pattern, Reference, alternation, literal, words
 
 _IN_PLACE_KEYWORDS = frozenset({*CHOICES, *UNEVALUATED, *REFERENCES, "allOf"})
-_OBJECT = frozenset({"object"})
-_STRING = frozenset({"string"})
 
 MAX_COMBINATIONS_IN_ANY_ORDER = 300
-"""The most combinations of choices for which properties stay in any order. Where there are more, properties are written
-in the order of the schema."""
+"""The most combinations of choices for which properties stay in any order; with more, they have that of the schema."""
 
 SCHEMAS_PER_COMBINATION = 100
 """The schemas of one combination; a combination of more schemas counts several times."""
@@ -77,9 +82,8 @@ def schema_to_pattern(
     Raises `SchemaError` where a keyword cannot be enforced exactly, or where nothing is valid.
     """
     optional: OptionalProperties = "written" if reading is Reading.TYPE else "schema"
-    return compiled(
-        Compilation(schema, read_whitespace(whitespace), reading, optional, documents=documents or {}, draft=draft)
-    )
+    style = read_whitespace(whitespace)
+    return compiled(Compilation(schema, style, reading, optional, documents=documents, draft=draft))
 
 
 @deep
@@ -106,18 +110,15 @@ _FREER_TREATMENTS: dict[OptionalProperties, tuple[str, str]] = {
         'Allow them, with layout=JsonLayout(optional_properties="schema"), or list what may be there.',
     ),
 }
-"""The treatments of optional properties that follow the usual one, each freer than the one before: the condition that
-each allows, and the remedy."""
+"""The freer treatments of optional properties: the condition that each allows, and the remedy."""
 
 
-def _error_with_remedy(error: UnsatisfiableError, compilation: Compilation) -> SchemaError:
+def _error_with_remedy(error: SchemaError, compilation: Compilation) -> SchemaError:
     """Return the error of a compilation, with a freer treatment of optional properties as its remedy if one helps."""
-    treatments = list(_FREER_TREATMENTS)
-    if compilation.optional_properties in treatments:
-        del treatments[: treatments.index(compilation.optional_properties) + 1]
-    problem, refusal = error.problem.removeprefix(UNSATISFIABLE), None
-    for treatment in treatments:
+    treatments = get_args(OptionalProperties)
+    for treatment in treatments[treatments.index(compilation.optional_properties) + 1 :]:
         condition, remedy = _FREER_TREATMENTS[treatment]
+        problem, source = f"{error.problem.removeprefix(UNSATISFIABLE)}, {condition}", error
         freer = compilation.uncompiled()
         freer.optional_properties = treatment
         try:
@@ -125,14 +126,9 @@ def _error_with_remedy(error: UnsatisfiableError, compilation: Compilation) -> S
         except UnsatisfiableError:
             continue
         except SchemaError as other:  # so it remains unknown whether the treatment helps
-            problem, refusal = f"{problem}, {condition}; but then: {other.problem}", other
-            break
-        return SchemaError(
-            f"{problem}, {condition}", schema_path=error.schema_path, keyword=error.keyword, remedy=remedy
-        )
-    if refusal is None:
-        return error
-    return SchemaError(problem, schema_path=refusal.schema_path, keyword=refusal.keyword, remedy=refusal.remedy)
+            problem, source, remedy = f"{problem}; but then: {other.problem}", other, other.remedy
+        return SchemaError(problem, schema_path=source.schema_path, keyword=source.keyword, remedy=remedy)
+    return error
 
 
 def _root_pattern(compilation: Compilation) -> Pattern:
@@ -212,7 +208,7 @@ def _pattern_of_conjunction(conjunction: Conjunction, location: Location) -> Pat
             if location.compilation.combinations > location.compilation.max_combinations:
                 raise
     for part in conjunction.schemas:
-        check_keywords(part, _OBJECT)
+        check_keywords(part, OBJECT)
     return object_(conjunction.schemas, location, Compilers(pattern_of, names_of), clauses)
 
 
@@ -240,9 +236,8 @@ def _pattern_of_cases(conjunction: Conjunction, location: Location, *, is_alone:
     if is_alone:
         return _union(pattern_of, options)
     compilation = location.compilation
-    cases = conjunction.cases(
-        by_property=compilation.key_order == "any" and compilation.optional_properties == "schema"
-    )
+    is_free = compilation.key_order == "any" and compilation.optional_properties == "schema"
+    cases = conjunction.cases(by_property=is_free)
     compilation.combinations += len(cases) * (1 + len(conjunction.schemas) // SCHEMAS_PER_COMBINATION)
     if compilation.combinations > compilation.max_combinations:
         raise _TooManyCasesError(
@@ -273,7 +268,7 @@ def _clauses_of_choices(conjunction: Conjunction, location: Location) -> list[Cl
     """Return the choices that are left as clauses about properties; None if some choice is not about properties."""
     if location.is_type or len(conjunction.choices) == 1 or lists_values(conjunction.schemas):
         return None
-    return clauses_of(conjunction.choices) if conjunction.context.rules.types == _OBJECT else None
+    return clauses_of(conjunction.choices) if conjunction.context.rules.types == OBJECT else None
 
 
 def names_of(schemas: Subschemas) -> Pattern:
@@ -290,18 +285,24 @@ def _names_of_conjunction(conjunction: Conjunction, location: Location) -> Patte
         )
     if not conjunction.choices and lists_values(conjunction.schemas):
         for part in conjunction.schemas if location.is_type else ():
-            check_keywords(part, _STRING)
-        return words(allowed_values(conjunction.schemas, _STRING, list(conjunction.denied.values())))
+            check_keywords(part, STRING)
+        return words(allowed_values(conjunction.schemas, STRING, list(conjunction.denied.values())))
     if conjunction.choices:
         cases = conjunction.cases(by_property=False)
         return _union(lambda case: _names_of_conjunction(conjunction.in_case(case), location), cases)
     types = allowed_types(conjunction.schemas)
     if location.is_type and "string" not in types:
-        return _names_spelled_as_values(conjunction.schemas, types, location)
+        if not types <= SPELLED_IN_KEYS:
+            raise location.refusal(
+                f"No key of a JSON object is of the type {min(types - SPELLED_IN_KEYS)!r}",
+                keyword="type",
+                remedy="Use a list of pairs in place of the dictionary.",
+            )
+        return _pattern_by_type(conjunction.schemas, location)
     if "string" not in types:
         raise location.unsatisfiable("a name is a string", keyword="type")
     for part in conjunction.schemas:
-        check_keywords(part, _STRING)
+        check_keywords(part, STRING)
         if location.is_type and "contentSchema" in part.schema:
             raise part.location.refusal(
                 "A key that holds JSON is not supported", keyword="contentSchema", remedy="Use str for the keys."
@@ -311,16 +312,6 @@ def _names_of_conjunction(conjunction: Conjunction, location: Location) -> Patte
 
 SPELLED_IN_KEYS = frozenset({"boolean", "integer", "number"})
 """Types for which Pydantic reads a key as it reads a value."""
-
-
-def _names_spelled_as_values(schemas: Subschemas, types: frozenset[str], location: Location) -> Pattern:
-    if not types <= SPELLED_IN_KEYS:
-        raise location.refusal(
-            f"No key of a JSON object is of the type {min(types - SPELLED_IN_KEYS)!r}",
-            keyword="type",
-            remedy="Use a list of pairs in place of the dictionary.",
-        )
-    return _pattern_by_type(schemas, location)
 
 
 def _union(pattern: Callable[[Any], Pattern], options: list[Any]) -> Pattern:
@@ -349,7 +340,7 @@ def _pattern_by_type(schemas: Subschemas, location: Location, denied: Sequence[S
         check_grounded(types, location, is_listed=lists_values(schemas))
         return _union(lambda name: grounded(name, schemas, location, TYPES[name](schemas, location)), sorted(types))
     if lists_values(schemas):
-        return _pattern_of_listed_values(schemas, types, location, denied)
+        return _pattern_of_listed_values(schemas, types, location, denied, has_choices=False)
     if types == DISJOINT_TYPES:
         asserting = next((part for part in schemas if part.schema.keys() & ASSERTIONS.keys()), None)
         if asserting is None:
@@ -364,17 +355,12 @@ def _pattern_by_type(schemas: Subschemas, location: Location, denied: Sequence[S
 
 
 def _pattern_of_listed_values(
-    schemas: Subschemas,
-    types: frozenset[str],
-    location: Location,
-    denied: Sequence[Subschema],
-    *,
-    has_choices: bool = False,
+    schemas: Subschemas, types: frozenset[str], location: Location, denied: Sequence[Subschema], *, has_choices: bool
 ) -> Pattern:
     """Return the listed values that all else allows, in canonical form where values are compared by their texts."""
-    if location.compilation.canonical_form is None:
-        return listed_values(schemas, types, denied, has_choices=has_choices)
-    return canonical_listing(allowed_values(schemas, types, denied, has_choices=has_choices), location)
+    allowed = allowed_values(schemas, types, denied, has_choices=has_choices)
+    is_canonical = location.compilation.canonical_form is not None
+    return canonical_listing(allowed, location) if is_canonical else listed_values(schemas, allowed)
 
 
 def any_value(location: Location) -> Pattern:
@@ -385,16 +371,11 @@ def any_value(location: Location) -> Pattern:
             "A value of any type may be nested, and indented text needs to know how deep it is",
             remedy='Name its type, or choose another whitespace: "spaced", "compact", "flexible" or "any".',
         )
-    inner_value = compilation.definitions.get(ANY_VALUE)
-    if inner_value is not None:
-        return inner_value
-    form = compilation.canonical_form
-    if form is None:
+    if ANY_VALUE in compilation.definitions:
+        return compilation.definitions[ANY_VALUE]
+    if compilation.canonical_form is None:
         return _any_value(location.whitespace.name)
-
-    def make() -> Pattern:
-        return _new_any_value(Compilation({}, location.whitespace, Reading.SPECIFICATION, canonical_form=form))
-
+    make = partial(_new_any_value, location.whitespace.name, compilation.canonical_form)
     return compilation.cached(ANY_VALUE, make)
 
 
@@ -405,11 +386,12 @@ ANY_VALUE = "any value"
 @cache
 def _any_value(whitespace: WhitespaceName) -> Pattern:
     """Return any value, the same node every time."""
-    return _new_any_value(Compilation({}, read_whitespace(whitespace), Reading.SPECIFICATION))
+    return _new_any_value(whitespace)
 
 
-def _new_any_value(compilation: Compilation) -> Pattern:
+def _new_any_value(whitespace: WhitespaceName, form: CanonicalForm | None = None) -> Pattern:
     """Return any value, in a compilation of its own."""
+    compilation = Compilation({}, read_whitespace(whitespace), Reading.SPECIFICATION, canonical_form=form)
     compilation.definitions[ANY_VALUE] = Reference(ANY_VALUE, compilation.definitions)  # for the values inside
     location = Location(compilation)
     anything = [Subschema({}, location)]

@@ -37,26 +37,20 @@ class Whitespace:
         """The colon between a name and its value, with the whitespace around it."""
         return concat(self.before_separator, literal(":"), self.after_colon)
 
-    def opening(self, depth: int) -> Pattern:
-        """Return the whitespace after an opening bracket inside `depth` other pairs."""
-        return self._new_line(depth + 1) if self.indent else self.inside_brackets
-
     def comma(self, depth: int) -> Pattern:
         """Return the comma between two members of a pair of brackets inside `depth` others, with its whitespace."""
-        return concat(
-            self.before_separator, literal(","), self._new_line(depth + 1) if self.indent else self.after_comma
-        )
-
-    def closing(self, depth: int) -> Pattern:
-        """Return the whitespace before a closing bracket inside `depth` other pairs."""
-        return self._new_line(depth) if self.indent else self.inside_brackets
+        after = self._new_line(depth + 1) if self.indent else self.after_comma
+        return concat(self.before_separator, literal(","), after)
 
     def in_brackets(self, brackets: str, members: Pattern | None, depth: int, *, may_be_empty: bool = False) -> Pattern:
         """Return members with their separators in brackets inside `depth` other pairs; None if there are no members."""
         opening, closing = map(literal, brackets)
         if members is None:
             return concat(opening, self.inside_brackets, closing)
-        filled = concat(self.opening(depth), members, self.closing(depth))
+        before = after = self.inside_brackets
+        if self.indent:
+            before, after = self._new_line(depth + 1), self._new_line(depth)
+        filled = concat(before, members, after)
         if may_be_empty:
             filled = optional(filled) if self.inside_brackets == EMPTY else alternation(self.inside_brackets, filled)
         return concat(opening, filled, closing)
@@ -66,27 +60,15 @@ class Whitespace:
 
 
 _ANY_BLANKS = repeat(chars(" \t\n\r"), 0, None)
-_FEW_BLANKS = optional(
-    alternation(
-        literal(" "),
-        concat(literal("\n"), optional(alternation(repeat(literal(" "), 1, 16), repeat(literal("\t"), 1, 8)))),
-    )
-)
+_INDENTATION = alternation(repeat(literal(" "), 1, 16), repeat(literal("\t"), 1, 8))
+_FEW_BLANKS = optional(alternation(literal(" "), concat(literal("\n"), optional(_INDENTATION))))
 
 WHITESPACES: dict[WhitespaceName, Whitespace] = {
     "compact": Whitespace("compact"),
     "spaced": Whitespace("spaced", after_comma=literal(" "), after_colon=literal(" ")),
     "indented": Whitespace("indented", after_colon=literal(" "), indent=2),
-    "flexible": Whitespace(
-        "flexible", inside_brackets=_FEW_BLANKS, after_comma=_FEW_BLANKS, after_colon=optional(literal(" "))
-    ),
-    "any": Whitespace(
-        "any",
-        inside_brackets=_ANY_BLANKS,
-        before_separator=_ANY_BLANKS,
-        after_comma=_ANY_BLANKS,
-        after_colon=_ANY_BLANKS,
-    ),
+    "flexible": Whitespace("flexible", _FEW_BLANKS, after_comma=_FEW_BLANKS, after_colon=optional(literal(" "))),
+    "any": Whitespace("any", _ANY_BLANKS, _ANY_BLANKS, _ANY_BLANKS, _ANY_BLANKS),
 }
 """`{"a":1,"b":[2]}`; `json.dumps(value)`; `json.dumps(value, indent=2)`; a few blanks where people put them; all blanks
 that RFC 8259 has."""

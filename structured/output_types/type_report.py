@@ -6,9 +6,9 @@ from difflib import get_close_matches
 from typing import Any, Literal
 
 from structured.errors import SchemaError
-from structured.json_schema.document.location import ANNOTATIONS, KEYWORD_SHAPES, Subschema
+from structured.json_schema.document.location import ANNOTATIONS, Subschema
 from structured.json_schema.document.references import REFERENCES
-from structured.json_schema.keyword_types import ASSERTIONS, INTERNAL, UNSUPPORTED
+from structured.json_schema.keyword_types import ASSERTIONS, INTERNAL, KEYWORD_SHAPES, UNSUPPORTED
 from structured.json_schema.logic.choices import CHOICES
 from structured.json_schema.nullable import types_of
 from structured.json_schema.numbers.number_patterns import FLOAT_DIGITS, INTEGER_DIGITS, PLACES

@@ -126,9 +126,7 @@ def category(name: str) -> tuple[Range, ...] | None:
         return normalise([(0, sys.maxunicode if short == "Any" else 0x7F)])
     categories = _ranges_by_category()
     names = ["Lu", "Ll", "Lt"] if short == "LC" else [name for name in categories if short in (name, name[0])]
-    if not names:
-        return None
-    return normalise(piece for name in names for piece in categories[name])
+    return normalise(piece for name in names for piece in categories[name]) if names else None
 
 
 @cache

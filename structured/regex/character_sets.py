@@ -46,9 +46,7 @@ def complement(ranges: Iterable[Range]) -> tuple[Range, ...]:
 UNESCAPED_RANGES: tuple[Range, ...] = ((0x20, 0x21), (0x23, 0x5B), (0x5D, 0xD7FF), (0xE000, 0x10FFFF))
 """The characters that a JSON string does not escape (RFC 8259 §7), less the surrogates."""
 
-PLAIN_ESCAPES = tuple(
-    escape for character in ('"', "\\", *map(chr, range(0x20))) for escape in [json.dumps(character)[1:-1]]
-)
+PLAIN_ESCAPES = tuple(json.dumps(character)[1:-1] for character in ('"', "\\", *map(chr, range(0x20))))
 """The spellings of the other characters by `json.dumps`: the short escapes, and `\\u00` with small digits."""
 
 

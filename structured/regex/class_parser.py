@@ -39,9 +39,8 @@ class ClassParser:
 
     def unsupported(self, feature: str, position: int | None = None) -> PatternError:
         """Return the error that a feature cannot be enforced."""
-        return self.error(
-            f"{feature} cannot be enforced", "Say the same without it, or check it in a validator.", position
-        )
+        remedy = "Say the same without it, or check it in a validator."
+        return self.error(f"{feature} cannot be enforced", remedy, position)
 
     def classes(self, name: str) -> Ranges:
         r"""Return the characters of `\d`, `\w` or `\s` under the flags."""
@@ -149,9 +148,8 @@ class ClassParser:
         if not _is_hexadecimal(digits) or int(digits, 16) > MAX_CODE_POINT:
             raise self.error(f"{digits!r} is not a character")
         code_point = int(digits, 16)
-        if (
-            self.dialect is not PYTHON and 0xD800 <= code_point < 0xDC00 and self.peek("\\u")
-        ):  # a pair of surrogates is one character
+        is_high = 0xD800 <= code_point < 0xDC00
+        if is_high and self.dialect is not PYTHON and self.peek("\\u"):  # a pair of surrogates is one character
             low = self.text[self.position + 2 : self.position + 6]
             if _is_hexadecimal(low) and 0xDC00 <= int(low, 16) < 0xE000:
                 self.position += 6
@@ -166,7 +164,7 @@ class ClassParser:
         possible: list[Range] = []
         is_first = True
         while not self.peek("]") or (is_first and self.dialect is not ECMA):
-            if self.dialect.name == "Rust" and any(map(self.peek, ("&&", "--", "~~"))):
+            if self.dialect is RUST and any(map(self.peek, ("&&", "--", "~~"))):
                 raise self.unsupported("An operation on classes")
             low, high = self._class_item()
             sure += low
@@ -177,17 +175,16 @@ class ClassParser:
             plain = complement(sure) if negated else normalise(sure)
             return (in_any_case(f"[{self.text[start : self.position]}", plain, is_ascii=self.flags.a),) * 2
         if self.flags.i:
-            sure, possible = list(characters.without_case(tuple(sure))), list(characters.without_case(tuple(possible)))
+            sure, possible = (list(characters.without_case(tuple(ranges))) for ranges in (sure, possible))
         return (complement(possible), complement(sure)) if negated else (normalise(sure), normalise(possible))
 
     def _class_item(self) -> tuple[Ranges, Ranges]:
         """Read a character, a range, an escape, or a class within a class."""
-        if self.dialect.name == "Rust" and self.peek("["):
+        if self.dialect is RUST and self.peek("["):
             return self._inner_class()
         sure, possible = self._class_atom()
-        if not self.peek("-") or self.text[self.position + 1 : self.position + 2] in ("]", ""):
-            return sure, possible
-        if self.dialect is RUST and self.peek("--"):
+        is_range = self.peek("-") and self.text[self.position + 1 : self.position + 2] not in ("]", "")
+        if not is_range or (self.dialect is RUST and self.peek("--")):
             return sure, possible
         if len(sure) != 1 or sure[0][0] != sure[0][1]:
             if self.dialect.is_lenient:

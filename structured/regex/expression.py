@@ -100,12 +100,7 @@ Unsupported = Callable[[str, int], PatternError]
 """A function that makes the error about an unsupported feature at a position."""
 
 
-def matched(expression: Expression, unsupported: Unsupported) -> Pattern:
-    """Return the texts that an expression matches."""
-    return _Conversion(unsupported).matched(expression)
-
-
-class _Conversion:
+class Conversion:
     """The conversion of one expression to a pattern."""
 
     def __init__(self, unsupported: Unsupported) -> None:
@@ -114,10 +109,9 @@ class _Conversion:
 
     def matched(self, expression: Expression) -> Pattern:
         """Return the texts that an expression matches in some way, the same pattern each time."""
-        entry = self._matched.get(id(expression))
-        if entry is None:
-            entry = self._matched[id(expression)] = expression, self._convert(expression)
-        return entry[1]
+        if id(expression) not in self._matched:
+            self._matched[id(expression)] = expression, self._convert(expression)
+        return self._matched[id(expression)][1]
 
     @deep
     def _convert(self, expression: Expression) -> Pattern:
@@ -180,22 +174,19 @@ class _Conversion:
             """Return a repetition after which `low` to `high` more may follow."""
             return self.first_match(item, what_follows(low, high))
 
-        optional_count = None if maximum is None else maximum - minimum
-        required = [
-            repetition(minimum - done, None if maximum is None else maximum - done) for done in range(1, minimum + 1)
-        ]
-        if optional_count is None:
+        most = [None if maximum is None else maximum - done for done in range(1, minimum + 1)]
+        required = [repetition(minimum - done, left) for done, left in enumerate(most, start=1)]
+        if maximum is None:
             more = concat(_not_followed_by(after), repetition(0, None)) if is_lazy else repetition(0, None)
             end = EMPTY if is_lazy else _not_followed_by((item_pattern, *what_follows(0, None)))
             return concat(*required, _repeated(more, 0, None), end)
         repetitions: Pattern = EMPTY
-        for left in range(optional_count):
+        for left in range(maximum - minimum):
+            more = concat(repetition(0, left), repetitions)
             if is_lazy:
-                repetitions = alternation(EMPTY, concat(_not_followed_by(after), repetition(0, left), repetitions))
+                repetitions = alternation(EMPTY, concat(_not_followed_by(after), more))
             else:
-                repetitions = alternation(
-                    concat(repetition(0, left), repetitions), _not_followed_by((item_pattern, *what_follows(0, left)))
-                )
+                repetitions = alternation(more, _not_followed_by((item_pattern, *what_follows(0, left))))
         return concat(*required, repetitions)
 
 

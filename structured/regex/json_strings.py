@@ -36,10 +36,9 @@ def escaped(pattern: Pattern, shared: dict[int, Pattern] | None = None) -> Patte
     Shared nodes stay shared; `shared` has the results for nodes that were escaped before, by identity.
     """
     results = {} if shared is None else shared
-    entry = results.get(id(pattern))
-    if entry is None:
-        entry = results[id(pattern)] = _escaped(pattern, results)
-    return entry
+    if id(pattern) not in results:
+        results[id(pattern)] = _escaped(pattern, results)
+    return results[id(pattern)]
 
 
 @deep
@@ -92,19 +91,15 @@ def escaped_set(ranges: tuple[Range, ...]) -> Pattern:
     return alternation(*([CharSet(plain)] if plain else []), *([words(spelled)] if spelled else []))
 
 
-_ESCAPED = (0x22, 0x5C, *range(0x20))
-"""The characters of `PLAIN_ESCAPES`."""
+_ESCAPES = tuple(zip(PLAIN_ESCAPES, (0x22, 0x5C, *range(0x20)), strict=True))
+"""The spelling and the code point of each escaped character."""
 
 
 @lru_cache(maxsize=4096)
 def spelled_ranges(ranges: tuple[Range, ...]) -> tuple[tuple[Range, ...], tuple[str, ...]]:
     """Return the characters of some ranges that are not escaped, and the spellings of the others."""
     near = [(low, high) for low, high in ranges if low <= ord("\\")]  # the last one
-    spelled = tuple(
-        text
-        for text, point in zip(PLAIN_ESCAPES, _ESCAPED, strict=True)
-        if near and any(low <= point <= high for low, high in near)
-    )
+    spelled = tuple(text for text, point in _ESCAPES if any(low <= point <= high for low, high in near))
     return complement([*complement(ranges), *complement(UNESCAPED_RANGES)]), spelled
 
 

@@ -19,16 +19,7 @@ from structured.regex import character_classes as characters
 from structured.regex.character_classes import ECMA, PYTHON, RUST, Dialect, Ranges, in_any_case
 from structured.regex.character_sets import normalise
 from structured.regex.class_parser import ClassParser, Flags
-from structured.regex.expression import (
-    Atomic,
-    Expression,
-    Look,
-    Mode,
-    Quantified,
-    choice,
-    matched,
-    sequence,
-)
+from structured.regex.expression import Atomic, Conversion, Expression, Look, Mode, Quantified, choice, sequence
 from structured.regex.syntax import (
     ANY_CHARACTER,
     ANY_TEXT,
@@ -48,6 +39,7 @@ from structured.regex.syntax import (
     alternation,
     char_set,
     concat,
+    optional,
     repeat,
 )
 from structured.regex.traversal import nodes_of
@@ -84,7 +76,7 @@ def whole_regex_to_pattern(text: str, dialect: Dialect, flags: Flags = _NO_FLAGS
     parser = _Parser(text, dialect, flags)
     if dialect is PYTHON:
         parser.check_by_re()
-    return matched(parser.whole(), parser.unsupported)
+    return Conversion(parser.unsupported).matched(parser.whole())
 
 
 def python_expression(text: str) -> Expression:
@@ -101,9 +93,8 @@ def _containing_match(pattern: Pattern) -> Pattern:
     parts: list[Pattern] = list(pattern.parts) if isinstance(pattern, Concat) else [] if pattern == EMPTY else [pattern]
     for at, part in enumerate(parts if len(parts) <= 3 else []):
         if isinstance(part, Alternation) and _has_anchor(part):
-            return alternation(
-                *(_containing_match(concat(*parts[:at], option, *parts[at + 1 :])) for option in part.options)
-            )
+            options = [concat(*parts[:at], option, *parts[at + 1 :]) for option in part.options]
+            return alternation(*map(_containing_match, options))
     from_start, to_end = False, False
     while parts and isinstance(parts[0], Anchor) and parts[0].kind == "start":
         from_start = bool(parts.pop(0))
@@ -168,9 +159,8 @@ class _Parser(ClassParser):
                 raise PatternError(problem, pattern=self.text, remedy="Correct the pattern.") from error
             raise self.error(problem, position=error.pos) from error
         except (RecursionError, OverflowError) as error:
-            problem = (
-                "Groups are nested too deeply for re" if isinstance(error, RecursionError) else "A count is too large"
-            )
+            is_deep = isinstance(error, RecursionError)
+            problem = "Groups are nested too deeply for re" if is_deep else "A count is too large"
             raise self.error(problem, "Nest fewer groups, and repeat less.", 0) from error
 
     def whole(self) -> Expression:
@@ -260,7 +250,7 @@ class _Parser(ClassParser):
         if self.take("}") and (low or (self.dialect is PYTHON and has_comma)):
             return int(low or "0"), int(high) if high else None
         self.position = before
-        if self.dialect.name == "Rust":
+        if self.dialect is RUST:
             raise self.error("A quantifier in braces is malformed")
         return None
 
@@ -309,16 +299,12 @@ class _Parser(ClassParser):
         return CharSet(kept) if kept else NOTHING
 
     def _anchor(self, character: str) -> Pattern:
-        if self.flags.m:
-            return (
-                alternation(Anchor("start"), Lookbehind(_LINE_FEED))
-                if character == "^"
-                else Lookahead(alternation(_LINE_FEED, Anchor("end")))
-            )
         if character == "^":
-            return Anchor("start")
+            return alternation(Anchor("start"), Lookbehind(_LINE_FEED)) if self.flags.m else Anchor("start")
+        if self.flags.m:
+            return Lookahead(alternation(_LINE_FEED, Anchor("end")))
         if self.dialect is PYTHON:  # also before a line feed at the end
-            return Lookahead(concat(repeat(Literal("\n"), 0, 1), Anchor("end")))
+            return Lookahead(concat(optional(_LINE_FEED), Anchor("end")))
         return Anchor("end")
 
     def group(self) -> Expression:
@@ -345,7 +331,7 @@ class _Parser(ClassParser):
 
     def _flagged(self) -> Expression:
         flags, turned_on = self.flags, True
-        letters = "imsxUu" if self.dialect.name == "Rust" else "imsxaLu"
+        letters = "imsxUu" if self.dialect is RUST else "imsxaLu"
         while not self.peek(":") and not self.peek(")"):
             letter = self.next()
             if letter == "-":
@@ -362,21 +348,21 @@ class _Parser(ClassParser):
             self.flags = flags
             return EMPTY
         before, self.flags = self.flags, flags
-        pattern = self._closed()
+        expression = self._closed()
         self.flags = before
-        return pattern
+        return expression
 
     def _closed(self) -> Expression:
-        pattern = self.disjunction()
+        expression = self.disjunction()
         if not self.take(")"):
             raise self.error("A group is not closed")
-        return pattern
+        return expression
 
     def escape(self) -> Expression:
         """Read an escape outside a class, after its backslash."""
         start = self.position - 1
         character = self.next()
-        if character in "bB" and not (self.dialect.name == "Rust" and self.peek("{")):
+        if character in "bB" and not (self.dialect is RUST and self.peek("{")):
             anchor = Anchor("word_boundary" if character == "b" else "not_word_boundary", self.classes("w"))
             needs_text = character == "B" and self.dialect is PYTHON and sys.version_info < (3, 14)
             return concat(anchor, _NOT_EMPTY) if needs_text else anchor

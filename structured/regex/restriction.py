@@ -9,10 +9,11 @@ pattern that merely allows such a byte, as every string does, stays the same obj
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from structured.errors import PatternError
 from structured.errors.recursion import deep
-from structured.regex.character_sets import MAX_CODE_POINT, ByteRange, Range, byte_sequences, normalise
+from structured.regex.character_sets import ByteRange, Range, byte_sequences, complement, normalise
 from structured.regex.json_strings import escaped_set, spelled_ranges
 from structured.regex.printing import excerpt
 from structured.regex.syntax import (
@@ -119,19 +120,15 @@ class _Restriction:
         raise TypeError(f"{type(node).__name__} is no node of a pattern that an automaton reads")
 
     def _object_members(self, node: ObjectMembers) -> Pattern:
-        members = tuple(
-            (self._node(member), required) for member, required in node.members if id(member) in self._productive
-        )
+        kept = [(member, required) for member, required in node.members if id(member) in self._productive]
+        members = tuple((self._node(member), required) for member, required in kept)
         other = node.other_member
-        other_member = None if other is None or id(other) not in self._productive else self._node(other)
+        other = self._node(other) if other is not None and id(other) in self._productive else None
         if id(node.separator) in self._productive:
-            is_choice = len(members) + (other_member is not None) > 1
-            return ObjectMembers(
-                members, self._node(node.separator), other_member, in_order=node.in_order or not is_choice
-            )
+            in_order = node.in_order or len(members) + (other is not None) < 2
+            return ObjectMembers(members, self._node(node.separator), other, in_order)
         needed = [member for member, required in members if required]
-        any_member = [member for member, _ in members] + ([] if other_member is None else [other_member])
-        return alternation(*(needed or any_member))
+        return alternation(*(needed or [*(member for member, _ in members), *([other] if other else [])]))
 
     def _distinct(self, node: Distinct) -> Pattern:
         item = self._node(node.item)
@@ -141,7 +138,7 @@ class _Restriction:
                 pattern=excerpt(node),
                 remedy="Use a tokenizer that spells every text: one with a byte-level alphabet or with byte fallback.",
             )
-        return Distinct(item, self._node(node.separator), node.least, node.most, node.lengths, is_inexhaustible=False)
+        return replace(node, item=item, separator=self._node(node.separator), is_inexhaustible=False)
 
     def _reference(self, node: Reference) -> Reference:
         target = node.target
@@ -157,10 +154,10 @@ class _Restriction:
             case Literal(text):
                 return node if self._is_spelled(text) else None
             case Words(texts):
-                spelled = (
-                    texts if self._is_spelled("".join(texts)) else [text for text in texts if self._is_spelled(text)]
-                )
-                return node if len(spelled) == len(texts) else words(spelled) if spelled else None
+                if self._is_spelled("".join(texts)):
+                    return node
+                spelled = [text for text in texts if self._is_spelled(text)]
+                return words(spelled) if spelled else None
             case CharSet(ranges):
                 if self._is_harmless(byte_sequences(ranges)):
                     return node
@@ -181,14 +178,10 @@ class _Restriction:
     def _is_harmless(self, sequences: Sequences) -> bool:
         """Tell whether some sequences can be kept: each beginning can be completed, in no more bytes than before."""
         kept = [sequence for sequence in sequences if all(map(self._has_present_byte, sequence))]
-        return (
-            bool(kept)
-            and min(map(len, kept)) == min(map(len, sequences))
-            and (
-                len(kept) == len(sequences)
-                or not any(self._has_present_byte(sequence[0]) for sequence in sequences if sequence not in kept)
-            )
-        )
+        if not kept or min(map(len, kept)) > min(map(len, sequences)):
+            return False
+        lost = [sequence for sequence in sequences if sequence not in kept] if len(kept) < len(sequences) else []
+        return not any(self._has_present_byte(sequence[0]) for sequence in lost)
 
     def _has_present_byte(self, byte_range: ByteRange) -> bool:
         low, high = byte_range
@@ -213,9 +206,7 @@ class _Restriction:
         if all(restricted is before for restricted, before in zip(arcs, node.arcs, strict=True)):
             return node
         included = (*node.included, self._any_text()) if node.included or node.excluded else ()
-        return _trimmed(
-            AutomatonPattern(tuple(arcs), node.accepting, node.most, included, node.excluded, node.eliminate)
-        )
+        return _trimmed(replace(node, arcs=tuple(arcs), included=included))
 
     def _restricted_arcs(self, arcs: tuple[tuple[int, int, int], ...]) -> tuple[tuple[int, int, int], ...]:
         """Return the restricted arcs of one state, the same object if all are harmless."""
@@ -233,12 +224,11 @@ class _Restriction:
 
     def _is_spelled_as_before(self, ranges: tuple[Range, ...]) -> bool:
         """Tell whether it is harmless to keep the characters of some ranges, as JSON spells them."""
-        is_harmless = self._harmless.get(ranges)
-        if is_harmless is None:
+        if ranges not in self._harmless:
             plain, spelled = spelled_ranges(ranges)
             escapes = [tuple((byte, byte) for byte in escape.encode()) for escape in spelled]
-            is_harmless = self._harmless[ranges] = self._is_harmless([*byte_sequences(plain), *escapes])
-        return is_harmless
+            self._harmless[ranges] = self._is_harmless([*byte_sequences(plain), *escapes])
+        return self._harmless[ranges]
 
     def _spelled_characters(self, ranges: tuple[Range, ...]) -> tuple[Range, ...]:
         """Return the characters of some ranges that JSON can spell without the removed bytes."""
@@ -261,11 +251,7 @@ class _Restriction:
             ends.add(state)
         off = len(after)
         arcs: Arcs = tuple(
-            tuple(
-                (low, high, children.get(low, off))
-                for first, last in free
-                for low, high in _split_at(first, last, children)
-            )
+            tuple((low, high, children.get(low, off)) for span in free for low, high in _split_at(*span, children))
             for children in [*after, {}]
         )
         accepting = frozenset(range(off + 1)) - ends
@@ -277,7 +263,7 @@ class _Restriction:
         return repeat(escaped_set(characters), 0, None) if characters else EMPTY
 
 
-_ANY: tuple[Range, ...] = normalise([(0, MAX_CODE_POINT)])
+_ANY = complement(())
 
 _BYTES_UNLIKE_NEEDS = frozenset((*range(0x20, 0x7F), *range(0x80, 0xC0)))
 """Bytes that complete every character that is begun, without making an excluded text, and every escape."""
@@ -329,4 +315,4 @@ def _trimmed(node: AutomatonPattern) -> AutomatonPattern | None:
         for state in sorted(fewest)
     )
     accepting = frozenset(numbers[state] for state in node.accepting)
-    return AutomatonPattern(kept, accepting, node.most, node.included, node.excluded, node.eliminate)
+    return replace(node, arcs=kept, accepting=accepting)

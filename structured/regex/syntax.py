@@ -15,14 +15,7 @@ from typing import Literal as TypingLiteral
 from typing import Protocol, TypeAlias
 
 from structured.errors import PatternError
-from structured.regex.character_sets import (
-    MAX_CODE_POINT,
-    PLAIN_ESCAPES,
-    UNESCAPED_RANGES,
-    Range,
-    complement,
-    normalise,
-)
+from structured.regex.character_sets import PLAIN_ESCAPES, UNESCAPED_RANGES, Range, complement, normalise
 from structured.regex.printing import Composite, Pieces, escape, excerpt, quantifier, range_text
 
 AnchorKind = TypingLiteral["start", "end", "word_boundary", "not_word_boundary", "string_start"]
@@ -257,10 +250,11 @@ class AutomatonPattern(Composite):
     def expression(self) -> str | None:
         """The automaton as a regular expression, which none of its characters may follow; None if it is too long."""
         pattern = None if self.eliminate is None else self.eliminate(self.arcs, self.accepting)
-        if pattern is None or self.most is None:
-            return None if pattern is None else "".join(map(str, _grouped(pattern)))
+        if pattern is None:
+            return None
         character = CharSet(normalise((low, high) for arcs in self.arcs for low, high, _ in arcs))
-        return f"(?={character}{{0,{self.most}}}(?!{character})){''.join(map(str, _grouped(pattern)))}"
+        ahead = "" if self.most is None else f"(?={character}{{0,{self.most}}}(?!{character}))"
+        return ahead + "".join(map(str, _grouped(pattern)))
 
 
 class QuotedTexts(Protocol):
@@ -331,8 +325,7 @@ def char_set(*ranges: Range, negated: bool = False) -> CharSet:
 
     `char_set((97, 101), (100, 105))` → `[a-i]`
     """
-    included = complement(ranges) if negated else ranges
-    kept = normalise(included)
+    kept = normalise(complement(ranges) if negated else ranges)
     if not kept:
         raise PatternError(
             "An empty set of characters matches nothing", pattern="[]", remedy="Name at least one character."
@@ -430,7 +423,7 @@ def _grouped(pattern: Pattern) -> Pieces:
     return ("(?:", pattern, ")") if isinstance(pattern, Alternation | Words) else (pattern,)
 
 
-ANY_CHARACTER = CharSet(normalise([(0, MAX_CODE_POINT)]))
+ANY_CHARACTER = CharSet(complement(()))
 
 ANY_TEXT = repeat(ANY_CHARACTER, 0, None)
 """Any text: the same node everywhere, so that it can be recognised."""

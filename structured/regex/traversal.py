@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Hashable, Iterable
 from collections.abc import Set as AbstractSet
+from functools import partial
 from typing import TypeVar
 
 from structured.errors.recursion import deep
@@ -58,11 +59,9 @@ def right_linear(
     }
     for state, reference in suffixes.items():
         if isinstance(reference, Reference):
-            options: list[Pattern] = [EMPTY] if state in accepting else []
-            for target, patterns in arcs_by_state[state].items():
-                if target in live:
-                    options.append(concat(alternation(*patterns), suffixes[target]))
-            definitions[reference.name] = alternation(*options)
+            arcs_to_live = [arc for arc in arcs_by_state[state].items() if arc[0] in live]
+            options = [concat(alternation(*patterns), suffixes[target]) for target, patterns in arcs_to_live]
+            definitions[reference.name] = alternation(*([EMPTY] if state in accepting else []), *options)
     return suffixes[start]
 
 
@@ -87,8 +86,8 @@ def productive_nodes(pattern: Pattern, barren: AbstractSet[int] = frozenset()) -
 
     `barren` are the identities of nodes that count as matching no text.
     """
-    nodes = nodes_of(pattern)[::-1]  # from the bottom up, except where a reference leads back
-    nodes = [node for node in nodes if id(node) not in barren]
+    # from the bottom up, except where a reference leads back
+    nodes = [node for node in nodes_of(pattern)[::-1] if id(node) not in barren]
     productive: set[int] = set()
     count = -1
     while count < len(productive):
@@ -107,10 +106,8 @@ ReferenceFreeMatches = dict[int, tuple[Pattern, bool]]
 def matches_without_references(pattern: Pattern, answers: ReferenceFreeMatches) -> bool:
     """Tell whether some text matches a pattern without using its references; the answer is kept."""
     if id(pattern) not in answers:
-        is_productive = not isinstance(pattern, Reference) and _is_productive(
-            pattern, lambda part: matches_without_references(part, answers)
-        )
-        answers[id(pattern)] = pattern, is_productive
+        matches = partial(matches_without_references, answers=answers)
+        answers[id(pattern)] = pattern, not isinstance(pattern, Reference) and _is_productive(pattern, matches)
     return answers[id(pattern)][1]
 
 
@@ -124,9 +121,8 @@ def _is_productive(node: Pattern, is_productive: Callable[[Pattern], bool]) -> b
         case ObjectMembers(members, separator, other_member):
             written = [member for member, required in members if required]
             if not written:
-                return any(
-                    map(is_productive, [member for member, _ in members] + ([other_member] if other_member else []))
-                )
+                optional_members = [member for member, _ in members] + ([other_member] if other_member else [])
+                return any(map(is_productive, optional_members))
             return (len(written) == 1 or is_productive(separator)) and all(map(is_productive, written))
     return all(map(is_productive, parts_of(node)))
 
@@ -134,19 +130,14 @@ def _is_productive(node: Pattern, is_productive: Callable[[Pattern], bool]) -> b
 def parts_of(node: Pattern) -> tuple[Pattern, ...]:
     """Return the nodes directly below a node; for a reference, its target."""
     match node:
-        case Concat(parts):
+        case Concat(parts) | Alternation(parts):
             return parts
-        case Alternation(options):
-            return options
-        case Iteration(item):
-            return (item,)
+        case Iteration(inside) | Lookahead(inside) | Lookbehind(inside):
+            return (inside,)
         case Distinct(item, separator):
             return item, separator
         case Reference():
             return (node.target,)
-        case Lookahead(inside) | Lookbehind(inside):
-            return (inside,)
         case ObjectMembers(members, separator, other_member):
             return (*(member for member, _ in members), separator, *([] if other_member is None else [other_member]))
-        case _:
-            return ()
+    return ()

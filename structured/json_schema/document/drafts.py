@@ -19,11 +19,8 @@ class SchemaDraft(IntEnum):
     def metaschema(self) -> str:
         """The URI of the schema of its schemas."""
         name = next(name for name, draft in _NAMES.items() if draft is self)
-        return (
-            f"http://json-schema.org/{name}/schema#"
-            if self <= self.DRAFT_7
-            else f"https://json-schema.org/{name}/schema"
-        )
+        uri = f"//json-schema.org/{name}/schema"
+        return f"http:{uri}#" if self <= self.DRAFT_7 else f"https:{uri}"
 
     @property
     def identifier(self) -> str:
@@ -102,6 +99,9 @@ def omitted_keywords(vocabularies: Iterable[str], draft: SchemaDraft) -> frozens
     return frozenset(keyword for metaschema in omitted if metaschema for keyword in metaschema.contents["properties"])
 
 
+Keys = tuple[str | int, ...]
+
+
 class MemberKind(Enum):
     """The kind of a value inside a schema: a schema, a list or an object of schemas, or any other data."""
 
@@ -122,9 +122,7 @@ class MemberKind(Enum):
         return MemberKind.SCHEMAS if first is not None and first <= draft else MemberKind.DATA
 
 
-def subschemas(
-    schema: Mapping[str, Any], draft: SchemaDraft
-) -> Iterator[tuple[tuple[str | int, ...], Mapping[str, Any]]]:
+def subschemas(schema: Mapping[str, Any], draft: SchemaDraft) -> Iterator[tuple[Keys, Mapping[str, Any]]]:
     """Yield the schemas directly inside a schema that are objects, and the keys that lead to each.
 
     `{"items": {}, "const": {"items": {}}}` → `(("items",), {})`

@@ -13,6 +13,7 @@ from urllib.parse import unquote, urljoin
 
 from structured.errors import SchemaError
 from structured.json_schema.document.drafts import (
+    Keys,
     MemberKind,
     SchemaDraft,
     has_vocabulary,
@@ -23,8 +24,6 @@ from structured.json_schema.document.drafts import (
 
 Path = tuple["Path", str | int] | None
 """The keys that lead to a schema, the last key first: `(((None, "properties"), "a"), "items")`."""
-
-Keys = tuple[str | int, ...]
 
 
 def longer(path: Path, keys: Keys) -> Path:
@@ -236,9 +235,8 @@ class Library:
 
         documents = {ROOT_URI: self._root, **self._documents}
         drafts = {uri: self._document(uri, document).draft for uri, document in documents.items()}
-        return REGISTRY.with_resources(
-            (uri, specification_with(drafts[uri].metaschema).create_resource(documents[uri])) for uri in documents
-        )
+        specifications = {uri: specification_with(draft.metaschema) for uri, draft in drafts.items()}
+        return REGISTRY.with_resources((uri, specifications[uri].create_resource(documents[uri])) for uri in documents)
 
     @cached_property
     def is_dynamic(self) -> bool:
@@ -281,10 +279,7 @@ class Library:
         return named_draft(draft_uri) or draft, uri
 
     def check_vocabularies(self, resource: Resource) -> None:
-        """Refuse a resource whose metaschema requires an unknown vocabulary, or omits the vocabulary of its keywords.
-
-        See core §8.1.2.
-        """
+        """Refuse a resource whose metaschema requires an unknown vocabulary, or lacks one in use (core §8.1.2)."""
         metaschema = self._documents.get(resource.dialect.removesuffix("#"))
         vocabularies = metaschema.get("$vocabulary") if isinstance(metaschema, Mapping) else None
         if not isinstance(vocabularies, Mapping) or resource.draft <= SchemaDraft.DRAFT_7:

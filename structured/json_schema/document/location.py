@@ -41,11 +41,8 @@ UNSATISFIABLE = "Unsatisfiable: "
 MAX_COMBINATIONS = 3000
 """The most branches of several choices that are combined with each other in one schema."""
 
-ANNOTATIONS = frozenset(
-    {
-        *("$comment", "default", "deprecated", "description", "examples", "readOnly", "title", "writeOnly"),
-        *(GROUNDED, KEY, NOT_STATED, GROUNDED_AFTERWARDS, VALIDATORS),
-    }
+ANNOTATIONS = frozenset({GROUNDED, GROUNDED_AFTERWARDS, KEY, NOT_STATED, VALIDATORS}).union(
+    ("$comment", "default", "deprecated", "description", "examples", "readOnly", "title", "writeOnly")
 )
 """Keywords that restrict nothing (validation §9, and the marks of types)."""
 
@@ -130,9 +127,7 @@ class Compilation:
     key_order: KeyOrder = "schema"
     definitions: dict[str, Pattern] = field(default_factory=dict)
     patterns_by_schemas: dict[tuple[Any, ...], tuple["Subschemas", Pattern]] = field(default_factory=dict)
-    definition_names: dict[tuple[frozenset[tuple[Identity, frozenset[Identity]]], frozenset[Identity]], str] = field(
-        default_factory=dict
-    )
+    definition_names: dict[Hashable, str] = field(default_factory=dict)
     name_counts: Counter[str] = field(default_factory=Counter)
     names_under_construction: set[str] = field(default_factory=set)
     recursive_references: list[tuple[Reference, "Location"]] = field(default_factory=list)
@@ -142,8 +137,8 @@ class Compilation:
     cache: dict[Hashable, tuple[object, Any]] = field(default_factory=dict)
     checked_schema_ids: set[int] = field(default_factory=set)
     reference_free: ReferenceFreeMatches = field(default_factory=dict)
-    documents: Mapping[str, Any] = field(default_factory=dict)
-    draft: SchemaDraft = SchemaDraft.DRAFT_2020_12
+    documents: InitVar[Mapping[str, Any] | None] = None
+    draft: InitVar[SchemaDraft] = SchemaDraft.DRAFT_2020_12
     statements: Statements | None = None
     canonical_form: CanonicalForm | None = None
     canonical_compilation: "Compilation | None" = None
@@ -151,20 +146,16 @@ class Compilation:
     library_of_root: InitVar[Library | None] = None
     """The library, if there is one already."""
 
-    def __post_init__(self, library_of_root: Library | None) -> None:
-        if library_of_root is None and self.reading is Reading.SPECIFICATION:
+    def __post_init__(self, documents: Mapping[str, Any] | None, draft: SchemaDraft, library: Library | None) -> None:
+        if library is None and self.reading is Reading.SPECIFICATION:
             self.root = with_shared_objects(self.root)
-        self.library = library_of_root or Library(self.root, self.documents, self.draft)
+        self.library = library or Library(self.root, documents or {}, draft)
 
     @property
     def work(self) -> int:
         """The work done so far: schemas compiled, branches combined, and, in tens, schemas compared with others."""
-        return (
-            len(self.checked_schema_ids)
-            + len(self.definition_names)
-            + 4 * self.combinations
-            + self.examined_schemas // 10
-        )
+        compiled = len(self.checked_schema_ids) + len(self.definition_names)
+        return compiled + 4 * self.combinations + self.examined_schemas // 10
 
     @property
     def format_readings(self) -> tuple[bool, ...]:
@@ -192,9 +183,7 @@ class Compilation:
             self.optional_properties,
             self.asserts_formats,
             self.key_order,
-            documents=self.documents,
             statements=self.statements if statements is None else statements,
-            draft=self.draft,
             library_of_root=self.library,
         )
 
@@ -269,9 +258,8 @@ class Location(NamedTuple):
 
     def unsatisfiable(self, reason: str, *, keyword: str | None) -> UnsatisfiableError:
         """Return the error that no text can be valid here."""
-        return UnsatisfiableError(
-            f"{UNSATISFIABLE}{reason}", schema_path=self.pointer, keyword=keyword, remedy="Let some value be valid."
-        )
+        problem, remedy = f"{UNSATISFIABLE}{reason}", "Let some value be valid."
+        return UnsatisfiableError(problem, schema_path=self.pointer, keyword=keyword, remedy=remedy)
 
 
 class InternalSchema(dict[str, Any]):
@@ -332,19 +320,24 @@ class Subschema(NamedTuple):
         """Return the schema of a child (an item or a property), with its text inside one more pair of brackets."""
         return _subschema_at(reduce(getitem, keys, self.schema), self.location.of_child(*keys))
 
-    def relocated(self, *keys: str | int, is_denied: bool = False) -> RelocatedSchema:
-        """Return the subschema that some keys lead to, or its complement, for use at another place."""
-        schema, location, _ = target = self.subschema(*keys)
-        if is_denied:
-            return target.complement
-        return schema if isinstance(schema, RelocatedSchema) else RelocatedSchema(schema, location)
+    def branches(self, keyword: str) -> "Subschemas":
+        """Return the subschemas that a keyword lists; none if the schema does not have it."""
+        return [self.subschema(keyword, index) for index in range(len(self.schema.get(keyword, ())))]
+
+    def inside(self, part: "Subschema") -> "Subschema":
+        """Return the schema as one that another contains in place, whose unevaluated parents are also its own."""
+        return self._replace(unevaluated_parents=self.unevaluated_parents | part.unevaluated_parents)
+
+    @property
+    def relocated(self) -> RelocatedSchema:
+        """The schema for use at another place."""
+        schema = self.schema
+        return schema if isinstance(schema, RelocatedSchema) else RelocatedSchema(schema, self.location)
 
     @property
     def complement(self) -> RelocatedSchema:
         """The complement of the schema, for use at another place."""
-        if isinstance(self.schema, RelocatedSchema):
-            return self.schema._replace(is_denied=not self.schema.is_denied)
-        return RelocatedSchema(self.schema, self.location, is_denied=True)
+        return self.relocated._replace(is_denied=not self.relocated.is_denied)
 
     @property
     def first_items(self) -> list[Any]:
@@ -373,45 +366,9 @@ class Subschema(NamedTuple):
         if isinstance(count, float) and count.is_integer():
             count = int(count)
         if count is not None and (not isinstance(count, int) or isinstance(count, bool) or count < 0):
-            raise self.location.refusal(
-                f"{count!r} is not a length", keyword=keyword, remedy="Use an integer that is at least 0."
-            )
+            remedy = "Use an integer that is at least 0."
+            raise self.location.refusal(f"{count!r} is not a length", keyword=keyword, remedy=remedy)
         return count
-
-
-UNREACHABLE_LENGTH = 1 << 30
-"""No text is as long as this, in any unit."""
-
-KEYWORD_SHAPES: dict[str, tuple[type, str]] = {
-    **dict.fromkeys(("$defs", "definitions", "patternProperties", "properties"), (Mapping, "an object of schemas")),
-    **dict.fromkeys(("dependencies", "dependentRequired", "dependentSchemas"), (Mapping, "an object of rules")),
-    **dict.fromkeys(("allOf", "anyOf", "oneOf", "prefixItems"), (list, "a list of schemas")),
-    **dict.fromkeys(("$dynamicRef", "$recursiveRef", "$ref", "format", "pattern"), (str, "a string")),
-    "enum": (list, "a list of values"),
-    "required": (list, "a list of names"),
-}
-"""The type of a keyword's value, where it is not a schema, number or flag."""
-
-
-def check_shape(part: Subschema) -> None:
-    """Refuse a value that is not a schema, and a keyword whose value has the wrong type."""
-    schema, location = part.schema, part.location
-    if id(schema) in location.compilation.checked_schema_ids:
-        return
-    if not isinstance(schema, Mapping):
-        raise location.refusal(f"{schema!r} is not a schema", remedy="Use an object, true or false.")
-    for keyword, value in schema.items():
-        shape = KEYWORD_SHAPES.get(keyword)
-        if shape is not None and not isinstance(value, shape[0]):
-            raise location.refusal(f"{value!r} is not {shape[1]}", keyword=keyword, remedy="See the specification.")
-    for keyword in ("required", "type"):
-        names = schema.get(keyword, "")
-        if isinstance(names, list) and not all(isinstance(name, str) for name in names):
-            raise location.refusal(f"{names!r} is not a list of names", keyword=keyword, remedy="List strings.")
-    if not isinstance(schema.get("type", ""), (str, list)):
-        raise location.refusal(f"{schema['type']!r} is not a type", keyword="type", remedy="Name it by a string.")
-    if not isinstance(schema, InternalSchema):  # which may be freed, and its identity used again
-        location.compilation.checked_schema_ids.add(id(schema))
 
 
 Subschemas = list[Subschema]
@@ -421,8 +378,15 @@ PatternOf = Callable[[Subschemas], Pattern]
 """The compiler of schemas that hold together, which the functions of keywords receive as an argument."""
 
 
-def length_limits(schemas: Subschemas, at_least: str, at_most: str) -> tuple[int, int | None]:
-    """Return the limits of a length that two keywords of some schemas set together; None means no limit.
+UNREACHABLE_LENGTH = 1 << 30
+"""No text is as long as this, in any unit."""
+
+Limits = tuple[int, int | None]
+"""The least and the greatest length; None means no limit."""
+
+
+def length_limits(schemas: Subschemas, at_least: str, at_most: str) -> Limits:
+    """Return the limits of a length that two keywords of some schemas set together.
 
     `{"minLength": 2}`, `"minLength"`, `"maxLength"` → `(2, None)`
     """

@@ -20,15 +20,11 @@ REFERENCES = {
 
 def targets(part: Subschema) -> Subschemas:
     """Return the schemas that a schema refers to, which a value has to satisfy as well."""
-    return [_followed(part, keyword) for keyword in REFERENCES if keyword in part.schema]
+    return [follow(part, keyword) for keyword in REFERENCES if keyword in part.schema]
 
 
-def follow(part: Subschema) -> Subschema:
-    """Return the schema that the `$ref` of a schema leads to, with its text in the same place."""
-    return _followed(part, "$ref")
-
-
-def _followed(part: Subschema, keyword: str) -> Subschema:
+def follow(part: Subschema, keyword: str = "$ref") -> Subschema:
+    """Return the schema that a reference of a schema leads to, with its text in the same place."""
     reference, location = part.schema[keyword], part.location
     if location.draft not in REFERENCES[keyword]:
         raise location.refusal(

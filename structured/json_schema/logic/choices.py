@@ -71,74 +71,66 @@ MAX_SUBSETS = 6
 """The most branches of an `anyOf` whose every subset is tried, where it matters which of them hold."""
 
 
-def any_of(part: Subschema, _others: Subschemas) -> Choices:
+def any_of(part: Subschema, keyword: str, _others: Subschemas) -> Choices:
     """Yield the branches (core §10.2.1.2); beside unevaluated properties or items, every subset of them."""
-    branches = [part.subschema("anyOf", index) for index in range(len(part.schema["anyOf"]))]
+    branches = part.branches(keyword)
     if not part.unevaluated_parents:
         yield [[branch] for branch in branches]
         return
     if len(branches) > MAX_SUBSETS:
         raise part.location.refusal(
             f"More than {MAX_SUBSETS} branches beside unevaluated properties or items are not supported",
-            keyword="anyOf",
+            keyword=keyword,
             remedy="List the properties, and use additionalProperties.",
         )
     yield [list(chosen) for size in range(1, len(branches) + 1) for chosen in combinations(branches, size)]
 
 
-def one_of(part: Subschema, others: Subschemas) -> Choices:
+def one_of(part: Subschema, keyword: str, others: Subschemas) -> Choices:
     """Yield the branches, each with the denial of branches that it may overlap with (core §10.2.1.3).
 
     The discriminator of a type has to be written for Pydantic, even if it has a default.
     """
-    branches = [part.subschema("oneOf", index) for index in range(len(part.schema["oneOf"]))]
-    options = exclusive_options(part, branches, others)
-    if (
-        part.location.is_type
-        and part.location.compilation.optional_properties != "written"
-        and "discriminator" in part.schema
-    ):
+    options = exclusive_options(part, part.branches(keyword), others)
+    is_omittable = part.location.is_type and part.location.compilation.optional_properties != "written"
+    if is_omittable and "discriminator" in part.schema:
         name = part.schema["discriminator"]["propertyName"]
         options = [[*option, part.location.internal_schema(required=[name])] for option in options]
     yield options
 
 
-def not_(part: Subschema, _others: Subschemas) -> Choices:
+def not_(part: Subschema, keyword: str, _others: Subschemas) -> Choices:
     """Yield the complement of the denied schema (core §10.2.1.4)."""
-    yield [[Subschema(part.relocated("not", is_denied=True), part.location)]]
+    yield [[Subschema(part.subschema(keyword).complement, part.location)]]
 
 
-def if_(part: Subschema, _others: Subschemas) -> Choices:
+def if_(part: Subschema, keyword: str, _others: Subschemas) -> Choices:
     """Yield the condition with `then`, and its complement with `else` (core §10.2.2)."""
     if "then" in part.schema or "else" in part.schema or part.unevaluated_parents:
-        if_option = [part.subschema("if"), *([part.subschema("then")] if "then" in part.schema else [])]
-        else_option = Subschema(part.relocated("if", is_denied=True), part.location)
-        yield [if_option, [else_option, *([part.subschema("else")] if "else" in part.schema else [])]]
+        condition = part.subschema(keyword)
+        then, otherwise = ([part.subschema(key)] if key in part.schema else [] for key in ("then", "else"))
+        yield [[condition, *then], [Subschema(condition.complement, part.location), *otherwise]]
 
 
-def dependencies(keyword: str) -> Callable[[Subschema, Subschemas], Choices]:
-    """Return the choices of a keyword: each name is missing, or its rule holds (core §10.2.2.4, validation §6.5.4)."""
-
-    def options(part: Subschema, others: Subschemas) -> Choices:
-        required = {name for other in others for name in other.schema.get("required", ())}
-        for name, needed in part.schema[keyword].items():
-            if needed in (True, [], {}):
-                continue
-            names = [needed] if isinstance(needed, str) else needed if isinstance(needed, list) else []
-            present = part.location.internal_schema(type="object", required=[name, *names])
-            rules = [present, *([] if isinstance(needed, list | str) else [part.subschema(keyword, name)])]
-            if name in required and any(part.schema.get("type") == "object" for part in others):
-                yield [rules]
-                continue
+def dependencies(part: Subschema, keyword: str, others: Subschemas) -> Choices:
+    """Yield, for each name, that it is missing, or its rule (core §10.2.2.4, validation §6.5.4)."""
+    required = {name for other in others for name in other.schema.get("required", ())}
+    for name, needed in part.schema[keyword].items():
+        if needed in (True, [], {}):
+            continue
+        names = [needed] if isinstance(needed, str) else needed if isinstance(needed, list) else []
+        present = part.location.internal_schema(type="object", required=[name, *names])
+        rules = [present, *([] if isinstance(needed, list | str) else [part.subschema(keyword, name)])]
+        if name in required and any(part.schema.get("type") == "object" for part in others):
+            yield [rules]
+        else:
             yield [[part.location.internal_schema(properties={name: False})], rules]
 
-    return options
 
-
-CHOICES: Mapping[str, Callable[[Subschema, Subschemas], Choices]] = {
+CHOICES: Mapping[str, Callable[[Subschema, str, Subschemas], Choices]] = {
     "not": not_,
     "if": if_,
-    **{keyword: dependencies(keyword) for keyword in ("dependencies", "dependentRequired", "dependentSchemas")},
+    **dict.fromkeys(("dependencies", "dependentRequired", "dependentSchemas"), dependencies),
     "anyOf": any_of,
     "oneOf": one_of,
 }

@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import combinations
 from typing import Any, NamedTuple
 
-from structured.json_schema.document.location import InternalSchema, RelocatedSchema, Subschema, Subschemas, check_shape
+from structured.json_schema.document.location import InternalSchema, RelocatedSchema, Subschema, Subschemas
 from structured.json_schema.document.references import targets
-from structured.json_schema.keyword_types import DISJOINT_TYPES, type_of
+from structured.json_schema.keyword_types import DISJOINT_TYPES, check_shape, type_of
 from structured.json_schema.logic.emptiness import surely_empty
 from structured.json_schema.logic.property_names import SomeProperty
 from structured.json_schema.strings.strings import is_asserted
@@ -66,7 +66,7 @@ def _option(part: Subschema, **keywords: Any) -> Subschemas:
 
 
 def _denied(part: Subschema, *keys: str | int) -> Subschema:
-    return Subschema(part.relocated(*keys, is_denied=True), part.location)
+    return Subschema(part.subschema(*keys).complement, part.location)
 
 
 def _other_types(part: Subschema, _keyword: str) -> Options:
@@ -162,13 +162,13 @@ def _negated(part: Subschema, keyword: str) -> Options:
 
 def _items(part: Subschema, keyword: str) -> Options:
     if isinstance(part.schema[keyword], list):
-        for index in range(len(part.schema[keyword])):
-            items = [*[True] * index, part.relocated(keyword, index, is_denied=True)]
+        for index, item in enumerate(part.branches(keyword)):
+            items = [*[True] * index, item.complement]
             yield _option(part, type="array", minItems=index + 1, prefixItems=items)
         return
     if keyword == "additionalItems" and not isinstance(part.schema.get("items"), list):
         return  # it has no effect
-    rule = SomeItem(len(part.first_items), part.relocated(keyword, is_denied=True))
+    rule = SomeItem(len(part.first_items), part.subschema(keyword).complement)
     yield _option(part, type="array", **{"some item": rule})
 
 
@@ -182,7 +182,7 @@ def contains_limits(part: Subschema) -> tuple[int, int | None]:
 
 def _contains(part: Subschema, _keyword: str) -> Options:
     least, most = contains_limits(part)
-    rule = part.relocated("contains")
+    rule = part.subschema("contains").relocated
     if least:
         yield _option(part, type="array", contains=rule, minContains=0, maxContains=least - 1)
     if most is not None:
@@ -194,7 +194,7 @@ def _required(part: Subschema, keyword: str) -> Options:
     if isinstance(part.schema[keyword], list):
         properties = part.schema.get("properties", ())
         for name in part.schema[keyword]:
-            denied = part.relocated("properties", name, is_denied=True) if name in properties else False
+            denied = part.subschema("properties", name).complement if name in properties else False
             yield _option(part, type="object", properties={name: denied})
 
 
@@ -202,13 +202,13 @@ def _properties(part: Subschema, _keyword: str) -> Options:
     required = part.schema.get("required", ())
     for name, schema in part.schema["properties"].items():
         if schema is not True and name not in (required if isinstance(required, list) else ()):
-            denied = part.relocated("properties", name, is_denied=True)
+            denied = part.subschema("properties", name).complement
             yield _option(part, type="object", required=[name], properties={name: denied})
 
 
 def _pattern_properties(part: Subschema, keyword: str) -> Options:
     for regex in part.schema[keyword]:
-        denied = _simplified(part.relocated(keyword, regex, is_denied=True))
+        denied = _simplified(part.subschema(keyword, regex).complement)
         yield _option(part, type="object", **{"some property": SomeProperty(denied, regex)})
 
 
@@ -216,7 +216,7 @@ def _additional_properties(part: Subschema, keyword: str) -> Options:
     if part.schema[keyword] is not True:
         names = tuple(part.schema.get("properties", ()))
         patterns = tuple(part.schema.get("patternProperties", ()))
-        denied = _simplified(part.relocated(keyword, is_denied=True))
+        denied = _simplified(part.subschema(keyword).complement)
         rule = SomeProperty(denied, other_names=names, other_patterns=patterns)
         yield _option(part, type="object", **{"some property": rule})
 
@@ -227,7 +227,7 @@ def _simplified(schema: RelocatedSchema) -> RelocatedSchema | bool:
 
 
 def _property_names(part: Subschema, keyword: str) -> Options:
-    denied = part.relocated(keyword, is_denied=True)
+    denied = part.subschema(keyword).complement
     yield _option(part, type="object", **{"some property": SomeProperty(True, names=denied)})
 
 
@@ -249,14 +249,13 @@ def _if(part: Subschema, _keyword: str) -> Options:
 
 
 def _all_denied(part: Subschema, keyword: str) -> Subschemas:
-    return [_denied(part, keyword, index) for index in range(len(part.schema[keyword]))]
+    return [Subschema(branch.complement, part.location) for branch in part.branches(keyword)]
 
 
 def _one_of(part: Subschema, keyword: str) -> Options:
     """Deny that exactly one branch holds: none holds, or two do."""
-    branches = [part.subschema(keyword, index) for index in range(len(part.schema[keyword]))]
     yield _all_denied(part, keyword)
-    for left, right in combinations(branches, 2):
+    for left, right in combinations(part.branches(keyword), 2):
         if not surely_empty([left, right]):
             yield [left, right]
 

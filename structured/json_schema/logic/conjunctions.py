@@ -23,10 +23,9 @@ from structured.json_schema.document.location import (
     RelocatedSchema,
     Subschema,
     Subschemas,
-    check_shape,
 )
 from structured.json_schema.document.references import REFERENCES, targets
-from structured.json_schema.keyword_types import UNEVALUATED
+from structured.json_schema.keyword_types import OBJECT, UNEVALUATED, check_shape
 from structured.json_schema.logic.choices import CHOICES
 from structured.json_schema.logic.complements import complement_options
 from structured.json_schema.logic.emptiness import (
@@ -43,11 +42,9 @@ from structured.regex import Pattern, Reference, nodes_of, productive_nodes
 from structured.regex.traversal import matches_without_references
 
 _SILENT_KEYWORDS = ANNOTATIONS - {GROUNDED} | {"$defs", "definitions", *REFERENCES}
-"""Keywords that restrict nothing once references are followed. `GROUNDED` is not among them: it applies to all schemas
-that its schema refers to."""
+"""Keywords that restrict nothing once references are followed. `GROUNDED` applies to all that its schema refers to."""
 
 _CHOICE_KEYWORDS = frozenset(CHOICES)
-_OBJECT = frozenset({"object"})
 _GLANCE_DEPTH = 3
 """How many levels of an option are examined before it is tried."""
 
@@ -126,12 +123,12 @@ class Conjunction:
         schema = part.schema
         for target in targets(part):
             self.followed.append(target)
-            self.add(target._replace(unevaluated_parents=part.unevaluated_parents))
+            self.add(target.inside(part))
         if ("$ref" in schema and part.location.draft.ignores_siblings) or schema.keys() <= _SILENT_KEYWORDS:
             return
         self.schemas.append(part)
-        for index in range(len(schema.get("allOf", []))):
-            self.add(part.subschema("allOf", index)._replace(unevaluated_parents=part.unevaluated_parents))
+        for branch in part.branches("allOf"):
+            self.add(branch.inside(part))
         if not _CHOICE_KEYWORDS.isdisjoint(schema):
             for keyword in CHOICES:
                 if part.has(keyword):
@@ -139,15 +136,10 @@ class Conjunction:
 
     def _choose(self, part: Subschema, keyword: str) -> None:
         """Add the choices of a keyword."""
-        for options in CHOICES[keyword](part, self.schemas):
+        for options in CHOICES[keyword](part, keyword, self.schemas):
             if not options:
                 raise part.location.unsatisfiable("there is no branch", keyword=keyword)
-            self._add_choice(OpenChoice(part, keyword, [self._with_parents(option, part) for option in options]))
-
-    @staticmethod
-    def _with_parents(option: Subschemas, part: Subschema) -> Subschemas:
-        parents = part.unevaluated_parents
-        return [rule._replace(unevaluated_parents=rule.unevaluated_parents | parents) for rule in option]
+            self._add_choice(OpenChoice(part, keyword, [[rule.inside(part) for rule in option] for option in options]))
 
     def _add_choice(self, choice: OpenChoice) -> None:
         """Add a choice; the option of a choice with one option is added at once."""
@@ -217,7 +209,7 @@ class Conjunction:
     def cases(self, *, by_property: bool) -> list[Case]:
         """Return the cases of a choice: of an option that denials share, of a property, or of the first choice."""
         cases = self._factored() if by_property else []
-        if not cases and by_property and self.context.rules.types == _OBJECT:
+        if not cases and by_property and self.context.rules.types == OBJECT:
             cases = [Case(option, self.choices) for option in self._options_by_property()]
         return cases or [Case(option, self.choices[1:]) for option in self.choices[0].options]
 
@@ -328,14 +320,13 @@ def _property_schema(part: Subschema, name: str, values: list[Any], *, is_denied
     return Subschema(part.location.compilation.cached(key, make), part.location)
 
 
-MakePattern = Callable[[Conjunction, Location], Pattern]
-"""A function that makes the pattern of a conjunction."""
-
 MAX_DEFINITIONS = 10_000
 """The most definitions of one schema; each set of schemas that hold together counts."""
 
 
-def definition(conjunction: Conjunction, location: Location, make_pattern: MakePattern) -> Pattern:
+def definition(
+    conjunction: Conjunction, location: Location, make: Callable[[Conjunction, Location], Pattern]
+) -> Pattern:
     """Return the definition of a conjunction, or a reference to it if it is being built."""
     compilation, name = location.compilation, _name(conjunction, location)
     key = f"{name} at {location.depth}" if location.whitespace.indent else name
@@ -346,7 +337,7 @@ def definition(conjunction: Conjunction, location: Location, make_pattern: MakeP
     definitions_before, patterns_before = len(compilation.definitions), len(compilation.patterns_by_schemas)
     compilation.names_under_construction.add(name)
     try:
-        compilation.definitions[key] = make_pattern(conjunction, location)
+        compilation.definitions[key] = make(conjunction, location)
     except SchemaError:  # patterns built inside may refer to the definition, which will not exist
         for inner in list(compilation.definitions)[definitions_before:]:
             del compilation.definitions[inner]
@@ -360,16 +351,12 @@ def definition(conjunction: Conjunction, location: Location, make_pattern: MakeP
 
 def check_productive(pattern: Pattern, compilation: Compilation) -> None:
     """Refuse a definition in a pattern that has to contain itself. Definitions outside the pattern do not matter."""
-    targets = [
-        (reference, compilation.definitions.get(reference.name), at)
-        for reference, at in compilation.recursive_references
-    ]
-    if all(
-        target is None or matches_without_references(target, compilation.reference_free) for _, target, _ in targets
-    ):
+    definitions, answers = compilation.definitions, compilation.reference_free
+    targets = [(definitions.get(reference.name), reference, at) for reference, at in compilation.recursive_references]
+    if all(target is None or matches_without_references(target, answers) for target, _, _ in targets):
         return
     left, productive = set(map(id, nodes_of(pattern))), productive_nodes(pattern)
-    for reference, target, location in targets:
+    for target, reference, location in targets:
         if id(target) in left and id(target) not in productive:
             raise location.unsatisfiable(f"{reference.name} has to contain itself, without end", keyword="$ref")
 
@@ -383,19 +370,16 @@ def _reference(name: str, conjunction: Conjunction, location: Location) -> Refer
             remedy='Choose another whitespace: "spaced", "compact", "flexible" or "any".',
         )
     reference = Reference(name, location.compilation.definitions)
-    location.compilation.recursive_references.append(
-        (reference, conjunction.followed[0].location if conjunction.followed else location)
-    )
+    place = conjunction.followed[0].location if conjunction.followed else location
+    location.compilation.recursive_references.append((reference, place))
     return reference
 
 
 def _name(conjunction: Conjunction, location: Location) -> str:
     """Return the name of a conjunction, the same for the same schemas."""
     compilation = location.compilation
-    members = (
-        frozenset((part.identity, part.unevaluated_parents) for part in conjunction.schemas),
-        frozenset(conjunction.denied),
-    )
+    schemas = frozenset((part.identity, part.unevaluated_parents) for part in conjunction.schemas)
+    members = schemas, frozenset(conjunction.denied)
     if members not in compilation.definition_names:
         if len(compilation.definition_names) == MAX_DEFINITIONS:
             raise location.refusal(

@@ -10,16 +10,9 @@ from typing import Any, NamedTuple
 
 from structured.errors import PatternError
 from structured.json_schema.document.equality import identity
-from structured.json_schema.document.location import (
-    Identity,
-    InternalSchema,
-    RelocatedSchema,
-    Subschema,
-    Subschemas,
-    check_shape,
-)
+from structured.json_schema.document.location import Identity, InternalSchema, RelocatedSchema, Subschema, Subschemas
 from structured.json_schema.document.references import REFERENCES, targets
-from structured.json_schema.keyword_types import ALL_TYPES, named_types, type_of
+from structured.json_schema.keyword_types import ALL_TYPES, ARRAY, OBJECT, STRING, check_shape, named_types, type_of
 from structured.json_schema.logic.property_names import candidate_names, exclude_each_other, existence_rules, matches_in
 from structured.regex.character_classes import ECMA
 
@@ -28,10 +21,6 @@ MAX_DEPTH = 6
 
 MAX_EXAMINED_SCHEMAS = 300_000
 """The most schemas that are examined in one compilation; after that, nothing is found to be empty."""
-
-_ARRAY = frozenset({"array"})
-_OBJECT = frozenset({"object"})
-_STRING = frozenset({"string"})
 
 _SIMPLE_KEYWORDS = frozenset({"type", "const", "enum", "pattern", "denied values", "not enum"})
 """The keywords that `_Rules` covers."""
@@ -51,19 +40,14 @@ class _Rules(NamedTuple):
         values = self.listed_values if other.listed_values is None else other.listed_values
         if self.listed_values is not None and other.listed_values is not None:
             values = {key: self.listed_values[key] for key in self.listed_values.keys() & other.listed_values.keys()}
-        return _Rules(
-            self.types & other.types,
-            values,
-            self.denied_values | other.denied_values,
-            tuple({*self.regexes, *other.regexes}),
-        )
+        denied = self.denied_values | other.denied_values
+        return _Rules(self.types & other.types, values, denied, tuple({*self.regexes, *other.regexes}))
 
     def is_empty(self) -> bool:
         """Tell whether no type, or no listed value, is left."""
         if self.listed_values is None:
-            return not self.types or (
-                self.types == _STRING and len(self.regexes) > 1 and exclude_each_other(frozenset(self.regexes), ECMA)
-            )
+            is_searched = self.types == STRING and len(self.regexes) > 1
+            return not self.types or (is_searched and exclude_each_other(frozenset(self.regexes), ECMA))
         return not any(
             type_of(value) in self.types and (not isinstance(value, str) or _all_match(self.regexes, value))
             for key, value in self.listed_values.items()
@@ -103,7 +87,7 @@ def context_of(schemas: Sequence[Subschema], before: SchemaContext = EMPTY_CONTE
     if before.is_contradictory:
         return before
     try:
-        new = _reachable(schemas, set(), before.seen)
+        new = _reachable(schemas, before.seen)
     except _Contradiction:
         return SchemaContext([], frozenset(), is_contradictory=True)
     seen = before.seen.union(part.identity for part in new)
@@ -131,9 +115,9 @@ def surely_empty(schemas: Subschemas, context: SchemaContext = EMPTY_CONTEXT, de
         return True
     if depth == 0:
         return False
-    if rules.types == _OBJECT and (_lacks_property(context, new, depth) or _lacks_some_property(context, new, depth)):
+    if rules.types == OBJECT and (_lacks_property(context, new, depth) or _lacks_some_property(context, new, depth)):
         return True
-    if rules.types == _ARRAY and _lacks_item([*context.schemas, *new], depth):
+    if rules.types == ARRAY and _lacks_item([*context.schemas, *new], depth):
         return True
     return any(_has_no_branch(context.schemas, new, index, depth) for index in range(len(new)))
 
@@ -175,11 +159,8 @@ def types_left(options: Iterable[Subschemas]) -> frozenset[str]:
 
 
 def _types_of(option: Subschemas) -> frozenset[str]:
-    types = ALL_TYPES
-    for part in option:
-        if not isinstance(part.schema, bool | RelocatedSchema):
-            types &= _context_of_one(part).rules.types
-    return types
+    parts = [part for part in option if not isinstance(part.schema, bool | RelocatedSchema)]
+    return ALL_TYPES.intersection(*(_context_of_one(part).rules.types for part in parts))
 
 
 def _added_schemas(schemas: Subschemas, context: SchemaContext) -> tuple[Subschemas, _Rules]:
@@ -191,7 +172,7 @@ def _added_schemas(schemas: Subschemas, context: SchemaContext) -> tuple[Subsche
         alone = _context_of_one(schemas[0])
         if alone.seen.isdisjoint(context.seen):
             return alone.schemas, alone.rules
-    new = _reachable(schemas, set(), context.seen)
+    new = _reachable(schemas, context.seen)
     return new, _rules_of_all(new)
 
 
@@ -206,17 +187,11 @@ def _context_of_one(part: Subschema) -> SchemaContext:
 def _has_no_branch(others: Subschemas, new: Subschemas, index: int, depth: int) -> bool:
     """Tell whether no branch of a schema is compatible with all the other schemas."""
     part = new[index]
-    if "anyOf" not in part.schema and "oneOf" not in part.schema:
+    choices = [part.branches(keyword) for keyword in ("anyOf", "oneOf") if keyword in part.schema]
+    if not choices:
         return False
-    others_context = context_of([*others, *new[:index], *new[index + 1 :]])
-    return any(
-        all(
-            surely_empty([part.subschema(keyword, branch)], others_context, depth - 1)
-            for branch in range(len(part.schema[keyword]))
-        )
-        for keyword in ("anyOf", "oneOf")
-        if keyword in part.schema
-    )
+    context = context_of([*others, *new[:index], *new[index + 1 :]])
+    return any(all(surely_empty([branch], context, depth - 1) for branch in branches) for branches in choices)
 
 
 def _lacks_property(context: SchemaContext, new: Subschemas, depth: int) -> bool:
@@ -250,10 +225,8 @@ def _lacks_some_property(context: SchemaContext, new: Subschemas, depth: int) ->
     for _, rule in existence_rules(schemas):
         names = candidate_names(schemas, rule)
         value = Subschema(rule.schema, schemas[0].location)
-        if names is not None and all(
-            _is_surely_empty([value, *(own for part in schemas for own in _schemas_of(part, name))], depth - 1)
-            for name in names
-        ):
+        rules = ([value, *(own for part in schemas for own in _schemas_of(part, name))] for name in names or ())
+        if names is not None and all(_is_surely_empty(own, depth - 1) for own in rules):
             return True
     return False
 
@@ -280,12 +253,10 @@ class _Contradiction(Exception):  # noqa: N818  not an error, a result
     """A schema that nothing satisfies."""
 
 
-def _reachable(
-    schemas: Sequence[Subschema], seen: set[Identity], excluded: frozenset[Identity] = frozenset()
-) -> Subschemas:
+def _reachable(schemas: Sequence[Subschema], excluded: frozenset[Identity]) -> Subschemas:
     """Return some schemas and all that their `$ref` and `allOf` lead to, with complements of listed values only."""
     reached: Subschemas = []
-    denied: set[Identity] = set()
+    seen, denied = set[Identity](), set[Identity]()
     left = [*reversed(schemas)]
     while left:
         part = left.pop()
@@ -306,8 +277,7 @@ def _reachable(
             if "$ref" in part.schema and part.location.draft.ignores_siblings:
                 continue
         reached.append(part)
-        if "allOf" in part.schema:
-            left += [part.subschema("allOf", index) for index in reversed(range(len(part.schema["allOf"])))]
+        left += reversed(part.branches("allOf"))
     if not (denied.isdisjoint(seen) and denied.isdisjoint(excluded)):
         raise _Contradiction
     return reached
@@ -317,13 +287,8 @@ def _denied_values(schema: Any) -> list[Any] | None:
     """Return the values of a schema that only lists values, and perhaps names a type; else None."""
     if not isinstance(schema, dict) or len(schema.keys() - {"type", "description", "title"}) != 1:
         return None
-    if "const" in schema:
-        values = [schema["const"]]
-    elif isinstance(schema.get("enum"), list):
-        values = schema["enum"]
-    else:
-        return None
-    return [value for value in values if type_of(value) in named_types(schema)]
+    values = [schema["const"]] if "const" in schema else schema.get("enum")
+    return [value for value in values if type_of(value) in named_types(schema)] if isinstance(values, list) else None
 
 
 def _rules_of_all(schemas: Subschemas, rules: _Rules = NO_RULES) -> _Rules:

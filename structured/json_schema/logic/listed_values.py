@@ -22,12 +22,9 @@ def lists_values(schemas: Subschemas) -> bool:
     return any(part.has(keyword) for part in schemas for keyword in _LISTING_KEYWORDS)
 
 
-def listed_values(
-    schemas: Subschemas, types: frozenset[str], denied: Sequence[Subschema] = (), *, has_choices: bool = False
-) -> Pattern:
-    """Return the pattern of the values in the first `const` or `enum` that all else allows (`allowed_values`)."""
+def listed_values(schemas: Subschemas, allowed: list[Any]) -> Pattern:
+    """Return the pattern of those values in the first `const` or `enum` that are `allowed_values`."""
     keyword, part = _first_listing(schemas)
-    allowed = allowed_values(schemas, types, denied, has_choices=has_choices)
     if set(map(type, allowed)).isdisjoint((list, dict)):
         return words(spellings(allowed, part.location, keyword=keyword))
     spell = partial(spelling, location=part.location, keyword=keyword)
@@ -82,9 +79,8 @@ def _is_internal(part: Subschema) -> bool:
 
 def _is_allowed(others: Sequence[Subschema], denied: Sequence[Subschema], asserts_formats: bool, value: Any) -> bool:
     """Tell whether all of some schemas allow a value, and none of those that are denied."""
-    return all(allows(other, value, asserts_formats=asserts_formats) for other in others) and not any(
-        allows(other, value, asserts_formats=asserts_formats) for other in denied
-    )
+    holds = partial(allows, value=value, asserts_formats=asserts_formats)
+    return all(map(holds, others)) and not any(map(holds, denied))
 
 
 def spellings(values: Iterable[object], location: Location, *, keyword: str) -> list[str]:
@@ -94,11 +90,10 @@ def spellings(values: Iterable[object], location: Location, *, keyword: str) -> 
         text = json.dumps(listed, ensure_ascii=False, allow_nan=False, separators=("\n", ":"))
         text.encode()
     except ValueError as error:
-        unwritable = listed if len(listed) != 1 else listed[0]
         if len(listed) > 1:
             return [spelling(value, location, keyword=keyword) for value in listed]
         raise location.refusal(
-            f"No JSON text holds {unwritable!r}", keyword=keyword, remedy="Remove it, or replace it."
+            f"No JSON text holds {listed[0]!r}", keyword=keyword, remedy="Remove it, or replace it."
         ) from error
     return text[1:-1].split("\n") if listed else []  # no JSON text has a line break inside a plain value
 
@@ -115,15 +110,12 @@ def value_to_pattern(
     """Return the pattern of a value with the whitespace of its place; `names` puts the names of an object in order."""
     if not isinstance(value, list | dict):
         return literal(spell(value))
-    whitespace, inner = location.whitespace, location.of_child()
-    members = (
-        [value_to_pattern(item, inner, spell, names) for item in value]
-        if isinstance(value, list)
-        else [
-            concat(literal(spell(name)), whitespace.colon, value_to_pattern(value[name], inner, spell, names))
-            for name in names(value)
-        ]
-    )
+    whitespace = location.whitespace
+    inner = partial(value_to_pattern, location=location.of_child(), spell=spell, names=names)
+    if isinstance(value, list):
+        members = list(map(inner, value))
+    else:
+        members = [concat(literal(spell(name)), whitespace.colon, inner(value[name])) for name in names(value)]
     comma = whitespace.comma(location.depth)
     joined = concat(*[piece for member in members for piece in (comma, member)][1:]) if members else None
     return whitespace.in_brackets("[]" if isinstance(value, list) else "{}", joined, location.depth)

@@ -79,10 +79,9 @@ class NamePartition:
         """Return the names of some kinds, as written inside a JSON string, the same node each time."""
         key = tuple(kinds)
         if key not in self._names_by_kinds:
-            automaton = self._partition.automaton(kinds)
-            self._names_by_kinds[key] = AutomatonPattern(
-                automaton.arcs, automaton.accepting, most_characters(automaton), (self._printed_as(kinds),)
-            )
+            automaton, printed = self._partition.automaton(kinds), (self._printed_as(kinds),)
+            most = most_characters(automaton)
+            self._names_by_kinds[key] = AutomatonPattern(automaton.arcs, automaton.accepting, most, printed)
         return self._names_by_kinds[key]
 
     def _printed_as(self, kinds: Sequence[frozenset[int]]) -> Pattern:

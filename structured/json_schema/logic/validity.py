@@ -6,7 +6,7 @@ for the latter.
 """
 
 import operator
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from fractions import Fraction
@@ -114,11 +114,9 @@ def _new_validator(schema: Any, location: Location, asserts_formats: bool) -> An
 
     checker = _checker(asserts_formats)
     validator = _with_own_patterns(validator_for({"$schema": location.draft.metaschema}))
-    location.compilation.cached(  # whether formats are asserted or not
-        ("well formed", id(schema), location.draft),
-        lambda: check_well_formed(schema, location.draft, validator.FORMAT_CHECKER),
-        keep=schema,
-    )
+    key = "well formed", id(schema), location.draft  # whether formats are asserted or not
+    check = partial(check_well_formed, schema, location.draft, validator.FORMAT_CHECKER)
+    location.compilation.cached(key, check, keep=schema)
     if not _refers(schema):
         return validator(schema, format_checker=checker)
     located = {"$ref": _address(schema, location)}
@@ -134,7 +132,7 @@ def _refers(value: Any) -> bool:
 
 
 def _address(schema: Any, location: Location) -> str:
-    """Return the URI by which the registry matches_in a schema that refers to others."""
+    """Return the URI by which the registry finds a schema that refers to others."""
     resource, library = location.scope.resource, location.compilation.library
     if location.scope.outer or library.is_dynamic:  # `jsonschema` treats every reference to a dynamic name as dynamic
         raise NotEvaluatedError(
@@ -237,18 +235,14 @@ def _descending_once(plainly: Callable[..., Any]) -> Callable[..., Any]:
 
     @deep
     def errors_of(validator: Any, instance: Any, schema: Any, options: Any) -> list[Any]:
-        validation = _current.get()
-        return validation.errors_of(
-            schema, instance, lambda: plainly(validator, instance, schema, **options), validator.TYPE_CHECKER
-        )
+        evaluate = partial(plainly, validator, instance, schema, **options)
+        return _current.get().errors_of(schema, instance, evaluate, validator.TYPE_CHECKER)
 
-    def descend(
-        self: Any, instance: Any, schema: Any, path: Any = None, schema_path: Any = None, **options: Any
-    ) -> Any:
+    def descend(self: Any, instance: Any, schema: Any, path: Any = None, schema_path: Any = None, **extra: Any) -> Any:
         """Yield the errors of a schema, with the path of this way to it."""
         if schema is True:  # as for each value of an `enum`, in the metaschema
             return
-        for error in errors_of(self, instance, schema, options):
+        for error in errors_of(self, instance, schema, extra):
             if path is not None:
                 error.path.appendleft(path)
             if schema_path is not None:
@@ -263,10 +257,11 @@ def _with_own_patterns(validator: Any) -> Any:
     from jsonschema.validators import extend
 
     keywords = validator.VALIDATORS.keys()
-    checks = {keyword: check for keyword, check in _CHECKS.items() if keyword in keywords}
+    checks = {"not": _not, **{keyword: _reporting(check) for keyword, check in _CHECKS.items()}}
+    replaced = checks.keys() & keywords
     if "exclusiveMinimum" not in keywords:  # draft 4 has a flag of that name, which `jsonschema` reads with the bound
-        checks = {keyword: check for keyword, check in checks.items() if keyword not in _BOUNDS}
-    own = extend(validator, {keyword: _reporting(check) for keyword, check in checks.items()} | _negation(keywords))
+        replaced -= _BOUNDS.keys()
+    own = extend(validator, {keyword: checks[keyword] for keyword in replaced})
     evolve = own.evolve
 
     def evolved(self: Any, **changes: Any) -> Any:
@@ -277,9 +272,8 @@ def _with_own_patterns(validator: Any) -> Any:
             return evolved_validator
         other: Any = type(evolved_validator)
         fields = [attribute for attribute in other.__attrs_attrs__ if attribute.init]
-        return _with_own_patterns(other)(
-            **{attribute.alias: getattr(evolved_validator, attribute.name) for attribute in fields}
-        )
+        values = {attribute.alias: getattr(evolved_validator, attribute.name) for attribute in fields}
+        return _with_own_patterns(other)(**values)
 
     own.evolve = evolved
     own.descend = _descending_once(own.descend)
@@ -298,15 +292,12 @@ def _reporting(check: Callable[[Any, Any], str | None]) -> Callable[..., Any]:
     return keyword
 
 
-def _negation(keywords: Collection[str]) -> dict[str, Callable[..., Any]]:
-    """Return the keyword `not`, where a draft has it: that of `jsonschema` formats the denied schema for each error."""
+def _not(validator: Any, denied: Any, value: Any, _schema: Any) -> Any:
+    """Yield the error of the keyword `not`, for which `jsonschema` would format the denied schema."""
     from jsonschema import ValidationError
 
-    def keyword(validator: Any, argument: Any, value: Any, _schema: Any) -> Any:
-        if validator.evolve(schema=argument).is_valid(value):
-            yield ValidationError(f"{value!r} is allowed by a denied schema")
-
-    return {"not": keyword} if "not" in keywords else {}
+    if validator.evolve(schema=denied).is_valid(value):
+        yield ValidationError(f"{value!r} is allowed by a denied schema")
 
 
 def _pattern_problem(regex: str, value: Any) -> str | None:

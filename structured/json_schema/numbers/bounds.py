@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from decimal import Decimal
 from fractions import Fraction
+from functools import reduce
 from typing import NamedTuple
 
 from structured.errors import PatternError
@@ -77,10 +78,8 @@ class Interval(NamedTuple):
         for value in sorted(set(values)):
             last = pieces[-1]
             if (last.low is None or last.low <= value) and (last.high is None or value <= last.high):
-                pieces[-1:] = [
-                    last._replace(high=value, high_is_strict=True),
-                    last._replace(low=value, low_is_strict=True),
-                ]
+                before = last._replace(high=value, high_is_strict=True)
+                pieces[-1:] = [before, last._replace(low=value, low_is_strict=True)]
         return pieces
 
 
@@ -118,16 +117,13 @@ class NumberRules(NamedTuple):
 
 def number_rules_of(schemas: Subschemas) -> NumberRules:
     """Return the rules of some schemas about a number together."""
-    divisors = [_divisor(part, keyword) for part in schemas for keyword in part.schema.keys() & DIVISORS]
-    common = None
-    for divisor in divisors:
-        common = divisor if common is None else common_multiple(common, divisor)
+    divisors = [_number(part, keyword) for part in schemas for keyword in part.schema.keys() & DIVISORS]
+    common = reduce(common_multiple, divisors) if divisors else None
     complements = [part for part in schemas if isinstance(part.schema, InternalSchema)]
-    denied_divisors = [_divisor(part, "not multipleOf") for part in complements if "not multipleOf" in part.schema]
+    denied_divisors = [_number(part, "not multipleOf") for part in complements if "not multipleOf" in part.schema]
     denied_divisors += [Fraction(1) for part in complements if part.schema.get("not integer")]
-    values = [
-        Fraction(str(value)) for part in complements for value in part.schema.get("not enum", []) if is_number(value)
-    ]
+    denied = (value for part in complements for value in part.schema.get("not enum", []))
+    values = [Fraction(str(value)) for value in denied if is_number(value)]
     keywords = sorted(key for part in schemas for key in part.schema.keys() & (BOUNDS | DIVISORS))
     intervals = tuple(_interval(schemas).without(values))
     return NumberRules(intervals, common, tuple(dict.fromkeys(denied_divisors)), keywords[0] if keywords else None)
@@ -160,22 +156,13 @@ def is_number(value: object) -> bool:
 def _number(part: Subschema, keyword: str) -> Fraction:
     """Return the decimal value of a keyword as written: 0.1 is a tenth, not the double nearest to it."""
     number = part.schema[keyword]
-    if not is_number(number) or not abs(number) <= sys.float_info.max:
-        kind = "divisor" if "Of" in keyword or "By" in keyword else "bound"
-        problem = f"{described(number).partition(' ')[2]} is not a {kind} of a number"
-        raise part.location.refusal(problem, keyword=keyword, remedy="Use a finite number.")
+    is_finite = is_number(number) and abs(number) <= sys.float_info.max
+    is_divisor = "Of" in keyword or "By" in keyword
+    if not is_finite or (is_divisor and number <= 0):
+        problem = f"{described(number).partition(' ')[2]} is not a {'divisor' if is_divisor else 'bound'} of a number"
+        remedy = "Use a number above 0." if is_finite else "Use a finite number."
+        raise part.location.refusal(problem, keyword=keyword, remedy=remedy)
     return Fraction(str(number))
-
-
-def _divisor(part: Subschema, keyword: str) -> Fraction:
-    divisor = _number(part, keyword)
-    if divisor <= 0:
-        raise part.location.refusal(
-            f"{described(part.schema[keyword]).partition(' ')[2]} is not a divisor of a number",
-            keyword=keyword,
-            remedy="Use a number above 0.",
-        )
-    return divisor
 
 
 def _at_least(bound: Fraction, *, strict: bool) -> Fraction | None:

@@ -68,9 +68,7 @@ class Multiples:
         self.places, self.zeros = max(0, -power), max(0, power)
         self.start: Hashable = _START
         # The digits still to come after the point contribute factors of ten, so smaller moduli suffice.
-        self._moduli = [
-            self.factor // gcd(self.factor, 10 ** (self.places - place)) for place in range(self.places + 1)
-        ]
+        self._moduli = [self.factor // gcd(self.factor, 10**left) for left in range(self.places, -1, -1)]
 
     def row(self, state: Any) -> list[Any]:
         """Return the successors for the sign, the digits and the point."""
@@ -80,9 +78,9 @@ class Multiples:
         if state == _START:
             unsigned = (None, 0, self.zeros)
             return {"-": unsigned, **self._successors(unsigned)}
-        places_read, remainder, zeros = state
-        if places_read is not None:
-            return self._after_point(places_read, remainder)
+        place, remainder, zeros = state
+        if place is not None:
+            return self._after_point(place, remainder)
         digits = _by_digit([self._before_point(remainder, zeros, digit) for digit in range(10)])
         if self.places or self.accepts(state):
             return {".": (0, remainder, 0), **digits}
@@ -94,18 +92,18 @@ class Multiples:
             return None, (remainder * 10 ** (zeros + 1) + digit) % modulus, 0
         return (None, remainder, zeros + 1) if zeros < self.zeros else (None, remainder * 10 % modulus, zeros)
 
-    def _after_point(self, places_read: int, remainder: int) -> dict[str, Any]:
-        if places_read == self.places:
-            return {"0": (places_read, 0, 0)} if remainder == 0 else {}
-        modulus = self._moduli[places_read + 1]
-        return _by_digit([(places_read + 1, (10 * remainder + digit) % modulus, 0) for digit in range(10)])
+    def _after_point(self, place: int, remainder: int) -> dict[str, Any]:
+        if place == self.places:
+            return {"0": (place, 0, 0)} if remainder == 0 else {}
+        modulus = self._moduli[place + 1]
+        return _by_digit([(place + 1, (10 * remainder + digit) % modulus, 0) for digit in range(10)])
 
     def accepts(self, state: Any) -> bool:
         """Tell whether a multiple has been read."""
         if state == _START:
             return False
-        places_read, remainder, zeros = state
-        return bool(remainder == 0 and (places_read is not None or zeros == self.zeros))
+        place, remainder, zeros = state
+        return bool(remainder == 0 and (place is not None or zeros == self.zeros))
 
 
 class NonMultiples:
@@ -123,7 +121,7 @@ class NonMultiples:
         self.places = max(0, -power)
         self.start: Hashable = _START
         modulus = factor * 10 ** max(0, power)
-        self._moduli = [modulus // gcd(modulus, 10 ** (self.places - place)) for place in range(self.places + 1)]
+        self._moduli = [modulus // gcd(modulus, 10**left) for left in range(self.places, -1, -1)]
 
     def row(self, state: Any) -> list[Any]:
         """Return the successors for the sign, the digits and the point."""
@@ -135,43 +133,35 @@ class NonMultiples:
         if state == _START:
             unsigned = (None, 0, 0)
             return {"-": unsigned, **self._successors(unsigned)}
-        places_read, remainder, digits_read = state
-        point = {".": (0, remainder, digits_read)} if places_read is None else {}
-        if digits_read == SURE_DIGITS:
-            is_sure = (
-                places_read is not None
-                and places_read >= self.places
-                and not any(self._nearness(places_read, remainder))
-            )
+        place, remainder, digits = state
+        point = {".": (0, remainder, digits)} if place is None else {}
+        if digits == SURE_DIGITS:
+            is_sure = place is not None and place >= self.places and not any(self._nearness(place, remainder))
             return dict.fromkeys(_DIGITS, _SURE) if is_sure else point
-        digits_then = [digits_read + 1 if digits_read or digit else 0 for digit in range(10)]
-        return point | _by_digit(
-            [self._next_state(places_read, remainder, digit, digits_then[digit]) for digit in range(10)]
-        )
+        digits_then = [digits + 1 if digits or digit else 0 for digit in range(10)]
+        return point | _by_digit([self._next_state(place, remainder, digit, digits_then[digit]) for digit in range(10)])
 
-    def _next_state(
-        self, places_read: int | None, remainder: Any, digit: int, digits_read: int
-    ) -> tuple[int | None, Any, int]:
+    def _next_state(self, place: int | None, remainder: Any, digit: int, digits: int) -> tuple[int | None, Any, int]:
         """Return the state after one more digit; beyond the places, `remainder` is the result of `_nearness`."""
-        if places_read is None:
-            return None, (10 * remainder + digit) % self._moduli[0], digits_read
-        if places_read < self.places:
-            return places_read + 1, (10 * remainder + digit) % self._moduli[places_read + 1], digits_read
-        is_multiple, is_before_one = self._nearness(places_read, remainder)
-        return self.places + 1, (is_multiple and digit == 0, is_before_one and digit == 9), digits_read
+        if place is None:
+            return None, (10 * remainder + digit) % self._moduli[0], digits
+        if place < self.places:
+            return place + 1, (10 * remainder + digit) % self._moduli[place + 1], digits
+        is_multiple, is_before_one = self._nearness(place, remainder)
+        return self.places + 1, (is_multiple and digit == 0, is_before_one and digit == 9), digits
 
-    def _nearness(self, places_read: int, remainder: Any) -> tuple[bool, bool]:
+    def _nearness(self, place: int, remainder: Any) -> tuple[bool, bool]:
         """Return whether the number read is a multiple, and whether one more in its last place would be."""
-        if places_read > self.places:
+        if place > self.places:
             return remainder  # type: ignore[no-any-return]
-        return remainder == 0, (remainder + 1) % self._moduli[places_read] == 0
+        return remainder == 0, (remainder + 1) % self._moduli[place] == 0
 
     def accepts(self, state: Any) -> bool:
         """Tell whether no multiple has been read."""
         if state in (_START, _SURE):
             return bool(state == _SURE)
-        places_read, remainder, _ = state
-        return not self._nearness(places_read or 0, remainder)[0]
+        place, remainder, _ = state
+        return not self._nearness(place or 0, remainder)[0]
 
 
 def intersected(
@@ -182,6 +172,6 @@ def intersected(
     Texts have at most `most` characters. Raises `PatternError` if the automaton has too many states.
     """
     automaton = smallest_automaton(Intersection((PatternLanguage(pattern), *included), tuple(excluded)))
-    return (
-        None if automaton is None else AutomatonPattern(automaton.arcs, automaton.accepting, most, eliminate=expression)
-    )
+    if automaton is None:
+        return None
+    return AutomatonPattern(automaton.arcs, automaton.accepting, most, eliminate=expression)

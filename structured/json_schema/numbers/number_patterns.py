@@ -22,13 +22,7 @@ from typing import Any
 from structured.automata.dfa import PatternLanguage
 from structured.json_schema.document.location import Location, Subschema, Subschemas
 from structured.json_schema.numbers.bounds import Interval, NumberRules, number_rules_of, too_many_states
-from structured.json_schema.numbers.multiples import (
-    Multiples,
-    NonMultiples,
-    common_multiple,
-    factor_and_power,
-    intersected,
-)
+from structured.json_schema.numbers.multiples import Multiples, NonMultiples, factor_and_power, intersected
 from structured.json_schema.numbers.ranges import (
     DecimalStyle,
     decimal_places,
@@ -187,9 +181,8 @@ PLACES = 20
 
 FLOATS = DecimalStyle(PLACES)
 
-_UNBOUNDED_FLOAT = whole_regex_to_pattern(
-    rf"-?(?:0|[1-9]\d{{0,{FLOAT_DIGITS - 1}}})(?:\.\d{{1,{PLACES}}})?(?:[Ee][+\-]?\d{{1,2}})?", ECMA
-)
+_FLOAT = rf"-?(?:0|[1-9]\d{{0,{FLOAT_DIGITS - 1}}})(?:\.\d{{1,{PLACES}}})?(?:[Ee][+\-]?\d{{1,2}})?"
+_UNBOUNDED_FLOAT = whole_regex_to_pattern(_FLOAT, ECMA)
 
 
 @lru_cache(maxsize=1024)
@@ -199,7 +192,7 @@ def typed_integer(rules: NumberRules) -> Pattern | None:
     first, last = (None if end is None else int(end) for end in interval.rounded(0))
     beyond = 10 * max([abs(end) for end in (interval.low, interval.high) if end is not None], default=Fraction(0))
     limit = int(max(beyond, 10**INTEGER_DIGITS)) - 1
-    divisor = 1 if rules.divisor is None else int(common_multiple(rules.divisor, Fraction(1)))
+    divisor = 1 if rules.divisor is None else rules.divisor.numerator  # the least multiple that is an integer
     low = -((limit if first is None else -first) // divisor)
     high = (limit if last is None else last) // divisor
     if low > high:
@@ -263,15 +256,14 @@ def _non_multiples(rules: NumberRules) -> Pattern | None:
 def multiples_between(low: Fraction, high: Fraction, divisor: Fraction) -> Pattern | None:
     """Return the multiples of a divisor, without zeros after them; None if there are none."""
     factor, power = factor_and_power(divisor)
-    decimals = decimal_range(low, high, DecimalStyle(max(0, -power), is_loose=False))
+    style = DecimalStyle(max(0, -power), is_loose=False)
+    decimals = decimal_range(low, high, style)
     if decimals is None or (factor == 1 and power <= 0):
         return decimals
     values = NumberRules((Interval(low, high),), divisor).values_if_few()
-    return (
-        intersected(decimals, [Multiples(divisor)])
-        if values is None
-        else union(decimal_range(value, value, DecimalStyle(max(0, -power), is_loose=False)) for value in values)
-    )
+    if values is None:
+        return intersected(decimals, [Multiples(divisor)])
+    return union(decimal_range(value, value, style) for value in values)
 
 
 def _limited(low: Fraction | None, high: Fraction | None) -> tuple[Fraction, Fraction]:

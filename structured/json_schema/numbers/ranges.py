@@ -215,10 +215,7 @@ def digit_branches(low: str, high: Digits, zeros: str, nines: Digits) -> Iterato
 
 
 def _integers(low: int, high: int | None) -> Pattern:
-    """Return the integers from `low` to `high`, both at least 0.
-
-    `5`, `1999` → `[5-9]|1[0-9]{3}|[1-9][0-9]{1,2}`
-    """
+    """Return the integers from `low` to `high`, both at least 0: `5`, `1999` → `[5-9]|1[0-9]{3}|[1-9][0-9]{1,2}`."""
     if low == 0 and (high is None or high > 9):
         return alternation(_ZERO, _integers(1, high))
     shortest, longest = len(str(low)), None if high is None else len(str(high))
@@ -241,10 +238,8 @@ def _digit_strings(low: str, high: str) -> Pattern:
     zeros, nines = "0" * len(low), "9" * len(low)
     if low == zeros and high == nines:
         return repeat(DIGIT, len(low), len(low))
-    options = digit_branches(low, high, zeros[1:], nines[1:])
-    return alternation(
-        *(concat(digit, _digit_strings(after_low, str(after_high))) for digit, after_low, after_high in options)
-    )
+    branches = digit_branches(low, high, zeros[1:], nines[1:])
+    return alternation(*(concat(digit, _digit_strings(first, str(last))) for digit, first, last in branches))
 
 
 def exponent_of(value: Fraction) -> int:

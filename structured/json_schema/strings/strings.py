@@ -1,4 +1,4 @@
-r"""The keywords of strings, compiled to json_string JSON strings (RFC 8259 §7).
+r"""The keywords of strings, compiled to JSON strings (RFC 8259 §7).
 
 `pattern`, `format` and their complements are rules about characters, and only the result is escaped for JSON. A single
 pattern is used as it is; several, or one that does not imply the required length, become a product and then one
@@ -14,7 +14,6 @@ from functools import lru_cache
 
 from structured.automata.dfa import (
     Intersection,
-    Language,
     PatternLanguage,
     character_counts,
     fewest_characters,
@@ -25,7 +24,6 @@ from structured.automata.dfa.alphabet import ranges_by_state
 from structured.errors import PatternError
 from structured.errors.recursion import deep
 from structured.json_schema.document.location import (
-    Compilation,
     InternalSchema,
     Location,
     PatternOf,
@@ -64,10 +62,7 @@ MAX_STATES = 4096
 
 
 def inside_json_string(pattern: Pattern) -> Pattern:
-    """Return the pattern of JSON texts as they are written inside a JSON string.
-
-    Raises PatternError for nodes that cannot be unfolded.
-    """
+    """Return the JSON texts of a pattern inside a JSON string. Raises PatternError where it cannot be unfolded."""
     return escaped(_unfolded(pattern, {}))
 
 
@@ -105,20 +100,19 @@ def _new_unfolded(pattern: Pattern, unfolded: dict[int, tuple[Pattern, Pattern]]
                 pattern=excerpt(pattern),
                 remedy="Allow equal items in the JSON inside the string.",
             )
-        case Reference(name):
-            return _unfolded_reference(pattern, name, unfolded)
-        case _:
-            return pattern
+        case Reference():
+            return _unfolded_reference(pattern, unfolded)
+    return pattern
 
 
-def _unfolded_reference(pattern: Reference, name: str, unfolded: dict[int, tuple[Pattern, Pattern]]) -> Pattern:
+def _unfolded_reference(pattern: Reference, unfolded: dict[int, tuple[Pattern, Pattern]]) -> Pattern:
     target = pattern.target
     if id(target) in unfolded and isinstance(unfolded[id(target)][1], Reference):
         return unfolded[id(target)][1]
     inner: dict[str, Pattern] = {}
-    reference = Reference(name, inner)
+    reference = Reference(pattern.name, inner)
     unfolded[id(target)] = target, reference  # for references inside the target
-    inner[name] = _new_unfolded(target, unfolded)
+    inner[pattern.name] = _new_unfolded(target, unfolded)
     return reference
 
 
@@ -130,10 +124,9 @@ def _unfolded_members(pattern: ObjectMembers, unfolded: dict[int, tuple[Pattern,
     tail, first = more, None if other is None else concat(other, more)
     for member, is_required in reversed(pattern.members):
         inner = _unfolded(member, unfolded)
-        first_member = concat(inner, tail)
-        later_member = concat(separator, inner, tail)
-        first = first_member if is_required or first is None else alternation(first_member, first)
-        tail = later_member if is_required else alternation(later_member, tail)
+        alone, after_others = concat(inner, tail), concat(separator, inner, tail)
+        first = alone if is_required or first is None else alternation(alone, first)
+        tail = after_others if is_required else alternation(after_others, tail)
     return EMPTY if first is None else first
 
 
@@ -142,7 +135,7 @@ def _unfolded_names(texts: tuple[str, ...]) -> Pattern:
     import json
 
     if not texts:
-        return repeat(escaped_set(((0, 0xD7FF), (0xE000, 0x10FFFF))), 0, None)
+        return repeat(CANONICAL_CHARACTER, 0, None)
     excluded = words(json.loads(f'"{text}"') for text in texts)
     automaton = smallest_automaton(Intersection((PatternLanguage(ANY_TEXT),), (PatternLanguage(excluded),)))
     assert automaton is not None
@@ -208,11 +201,10 @@ class StringRules:
 
 
 def string(schemas: Subschemas, location: Location, pattern_of: PatternOf) -> Pattern:
-    """Return the json_string strings that satisfy all of some schemas (JSON Schema validation §6.3, §7.3)."""
+    """Return the JSON strings that satisfy all of some schemas (JSON Schema validation §6.3, §7.3)."""
     rules = string_rules_of(schemas)
-    content = [
-        part.subschema("contentSchema") for part in schemas if location.is_type and "contentSchema" in part.schema
-    ]
+    holders = [part for part in schemas if location.is_type and "contentSchema" in part.schema]
+    content = [part.subschema("contentSchema") for part in holders]
     if content and rules != NO_RULES:
         raise location.refusal(
             "A JSON text inside a string cannot be combined with other rules",
@@ -234,12 +226,11 @@ def string(schemas: Subschemas, location: Location, pattern_of: PatternOf) -> Pa
 
 def json_string(text: Pattern) -> Pattern:
     """Return the JSON strings of a pattern of characters, the same node for the same pattern."""
-    entry = _QUOTED.get(id(text))
-    if entry is None:
+    if id(text) not in _QUOTED:
         if len(_QUOTED) >= _MAX_KEPT:
             _QUOTED.clear()
-        entry = _QUOTED[id(text)] = text, concat(literal('"'), escaped(text), literal('"'))
-    return entry[1]
+        _QUOTED[id(text)] = text, concat(literal('"'), escaped(text), literal('"'))
+    return _QUOTED[id(text)][1]
 
 
 _MAX_KEPT = 4096
@@ -265,14 +256,11 @@ def string_rules_of(schemas: Subschemas) -> StringRules:
                 denied.append(_words(tuple(text for text in part.schema["not enum"] if isinstance(text, str))))
     included = {id(pattern): pattern for pattern in required if pattern is not ANY_TEXT}
     excluded = {id(pattern): pattern for pattern in denied}  # may be any text, which leaves none
-    return StringRules(
-        tuple(included.values()), tuple(excluded.values()), *length_limits(schemas, "minLength", "maxLength")
-    )
+    lengths = length_limits(schemas, "minLength", "maxLength")
+    return StringRules(tuple(included.values()), tuple(excluded.values()), *lengths)
 
 
-@lru_cache(maxsize=1024)
-def _words(texts: tuple[str, ...]) -> Pattern:
-    return words(texts)
+_words = lru_cache(maxsize=1024)(words)
 
 
 def _regex(part: Subschema, keyword: str) -> Pattern:
@@ -319,14 +307,11 @@ def rules_to_pattern(rules: StringRules, location: Location) -> Pattern:
     """Return the pattern, of characters, of the texts that keep the rules."""
     if not rules.included and not rules.excluded:
         return ANY_TEXT if rules == NO_RULES else repeat(ANY_CHARACTER, rules.minimum, rules.maximum)
-    is_alone = (
-        len(rules.included) == 1
-        and not rules.excluded
-        and not any(isinstance(node, Assertion) for node in nodes_of(rules.included[0]))
-    )
-    if is_alone and _has_length(rules.included[0], rules):
+    nodes = [node for pattern in rules.included + rules.excluded for node in nodes_of(pattern)]
+    is_alone = len(rules.included) == 1 and not rules.excluded
+    if is_alone and not any(isinstance(node, Assertion) for node in nodes) and _has_length(rules.included[0], rules):
         return rules.included[0]
-    if any(isinstance(node, Reference) for pattern in rules.included + rules.excluded for node in nodes_of(pattern)):
+    if any(isinstance(node, Reference) for node in nodes):
         raise location.refusal(
             "A format that contains itself cannot be combined with other rules", keyword="format", remedy="Drop one."
         )
@@ -352,7 +337,7 @@ def _automaton_of_rules(rules: StringRules, location: Location) -> AutomatonPatt
         if len(_AUTOMATA) >= _MAX_KEPT:
             _AUTOMATA.clear()
         try:
-            _AUTOMATA[key] = rules, _new_automaton_of_rules(rules, location.compilation)
+            _AUTOMATA[key] = rules, _new_automaton_of_rules(rules, location)
         except PatternError as error:
             raise location.refusal(error.problem, keyword="pattern", remedy=error.remedy) from error
     automaton = _AUTOMATA[key][1]
@@ -362,29 +347,28 @@ def _automaton_of_rules(rules: StringRules, location: Location) -> AutomatonPatt
     return automaton
 
 
-def _new_automaton_of_rules(rules: StringRules, compilation: Compilation) -> AutomatonPattern | None:
-    included: list[Language] = [_language(pattern, compilation) for pattern in rules.included]
-    excluded = [_language(pattern, compilation) for pattern in rules.excluded]
+def _new_automaton_of_rules(rules: StringRules, location: Location) -> AutomatonPattern | None:
+    included = tuple(_language(pattern, location) for pattern in rules.included)
+    excluded = tuple(_language(pattern, location) for pattern in rules.excluded)
     printed = rules.included
     is_alone = len(included) == 1 and not excluded
-    automaton = smallest_automaton(included[0] if is_alone else Intersection(tuple(included), tuple(excluded)))
+    automaton = smallest_automaton(included[0] if is_alone else Intersection(included, excluded))
     if automaton is not None and fewest_characters(automaton) < rules.minimum:
         at_least = _texts_of_at_least(rules.minimum)
         printed = (*printed, at_least)
         shorter = PatternLanguage(AutomatonPattern(automaton.arcs, automaton.accepting, None))
-        automaton = smallest_automaton(Intersection((shorter, _language(at_least, compilation))))
+        automaton = smallest_automaton(Intersection((shorter, _language(at_least, location))))
     if automaton is None or (rules.maximum is not None and fewest_characters(automaton) > rules.maximum):
         return None
     longest = most_characters(automaton)
     most = None if longest is not None and (rules.maximum is None or longest <= rules.maximum) else rules.maximum
-    return AutomatonPattern(
-        automaton.arcs, automaton.accepting, most, tuple(map(escaped, printed)), tuple(map(escaped, rules.excluded))
-    )
+    required, denied = (tuple(map(escaped, patterns)) for patterns in (printed, rules.excluded))
+    return AutomatonPattern(automaton.arcs, automaton.accepting, most, required, denied)
 
 
-def _language(pattern: Pattern, compilation: Compilation) -> PatternLanguage:
+def _language(pattern: Pattern, location: Location) -> PatternLanguage:
     """Return the language of a pattern, the same object in one compilation, so that its states are explored once."""
-    return compilation.cached(("language", id(pattern)), lambda: PatternLanguage(pattern), keep=pattern)
+    return location.compilation.cached(("language", id(pattern)), lambda: PatternLanguage(pattern), keep=pattern)
 
 
 @lru_cache(maxsize=256)

@@ -27,14 +27,11 @@ _AWARE = concat(ANY_TEXT, alternation(literal("Z"), concat(chars("+-"), repeat(c
 _NAIVE = concat(repeat(ANY_CHARACTER, 8, 8), repeat(char_set((0x2E, 0x2E), (0x30, 0x3A), (0x54, 0x54)), 0, None))
 _BOUNDS = frozenset({"ge", "gt", "le", "lt", "now_op"})
 
-PYDANTIC_RULES = frozenset(
-    {
-        *("allowed_schemes", "ascii_only", "contentMediaType", "contentSchema", "decoded_max_length"),
-        *("decoded_min_length", "decodes_to", "host_required", "max_length", "min_length", "regex_engine"),
-        *("strip_whitespace", "tz_constraint", "val_json_bytes"),
-    }
-    | _BOUNDS
-)
+PYDANTIC_RULES = _BOUNDS | {
+    *("allowed_schemes", "ascii_only", "contentMediaType", "contentSchema", "decoded_max_length"),
+    *("decoded_min_length", "decodes_to", "host_required", "max_length", "min_length", "regex_engine"),
+    *("strip_whitespace", "tz_constraint", "val_json_bytes"),
+}
 """The keywords that are supported here, and `contentSchema`, which `strings.py` supports."""
 
 
@@ -111,9 +108,8 @@ def _format_patterns(part: Subschema, name: str) -> Iterator[Pattern]:
         yield _bounded(part, name)
 
 
-_REMEDIES = dict.fromkeys(
-    ("file-path", "directory-path"), "Use Path: whether something exists is known only where and when it is checked."
-)
+_MUST_EXIST = "Use Path: whether something exists is known only where and when it is checked."
+_REMEDIES = {"file-path": _MUST_EXIST, "directory-path": _MUST_EXIST}
 
 
 def _url(part: Subschema) -> Pattern:
@@ -121,10 +117,8 @@ def _url(part: Subschema) -> Pattern:
     schemes = tuple(schema["allowed_schemes"]) if "allowed_schemes" in schema else None
     try:
         if schema["format"] == "uri":
-            needs_host = bool(schema.get("host_required"))
-            return format_pattern(
-                "locators.url", schemes, host_required=needs_host, max_length=schema.get("max_length")
-            )
+            required = bool(schema.get("host_required"))
+            return format_pattern("locators.url", schemes, host_required=required, max_length=schema.get("max_length"))
     except PatternError as error:
         raise part.location.refusal(error.problem, keyword="max_length", remedy=error.remedy) from error
     if "max_length" in schema:
@@ -183,12 +177,8 @@ _PATTERNS_BETWEEN: dict[str, Callable[..., Pattern | None]] = {
     "duration": durations,
     "time": times,
 }
-_RESOLUTIONS: dict[str, dt.timedelta] = {
-    "date": dt.timedelta(days=1),
-    "date-time": dt.timedelta(microseconds=1),
-    "duration": dt.timedelta(microseconds=1),
-}
-_ONE_DAY = dt.timedelta(days=1)
+_ONE_DAY, _MICROSECOND = dt.timedelta(days=1), dt.timedelta(microseconds=1)
+_RESOLUTIONS = {"date": _ONE_DAY, "date-time": _MICROSECOND, "duration": _MICROSECOND}
 
 
 def _limits(schema: Any, name: str) -> tuple[Any, Any]:
@@ -220,7 +210,7 @@ def _next(bound: Any, name: str, direction: int) -> Any:
     if name != "time":
         return bound + direction * _RESOLUTIONS[name]
     day = dt.datetime(2000, 1, 1, tzinfo=bound.tzinfo)
-    moved = dt.datetime.combine(day, bound) + direction * dt.timedelta(microseconds=1)
+    moved = dt.datetime.combine(day, bound) + direction * _MICROSECOND
     if moved.date() != day.date():
         raise OverflowError
     return moved.timetz()

@@ -28,15 +28,7 @@ import unicodedata
 from collections.abc import Callable
 
 from structured.json_schema.numbers.ranges import integer_range
-from structured.json_schema.strings.formats.alphabets import (
-    DIGIT,
-    HEX,
-    LETTER,
-    LETTER_OR_DIGIT,
-    LOWER,
-    either,
-    regex,
-)
+from structured.json_schema.strings.formats.alphabets import DIGIT, HEX, LETTER, LETTER_OR_DIGIT, LOWER, either, regex
 from structured.regex import CharSet, Pattern, alternation, char_set, chars, concat, literal, optional, repeat, words
 from structured.regex.syntax import EMPTY
 
@@ -60,15 +52,14 @@ def label(longest: int, *, first: CharSet = LETTER_OR_DIGIT, other: CharSet = LE
 
 def names(longest: int, *, label: Callable[[int], Pattern] = label, dot: Pattern = _DOT) -> Pattern:
     """Return the names of at most `longest` characters."""
-    sorts = _labels_by_count(longest, label)
-    return alternation(*(concat(repeat(concat(part, dot), 0, count - 1), part) for count, part in sorts))
+    labels = _labels_by_count(longest, label)
+    return alternation(*(concat(repeat(concat(part, dot), 0, count - 1), part) for count, part in labels))
 
 
 def parents(longest: int, *, fewest: int, label: Callable[[int], Pattern] = label) -> Pattern:
     """Return the labels before the last one: `fewest` or more, each with a dot, at most `longest` characters."""
-    return alternation(
-        *(repeat(concat(part, _DOT), fewest, count) for count, part in _labels_by_count(longest - 1, label))
-    )
+    labels = _labels_by_count(longest - 1, label)
+    return alternation(*(repeat(concat(part, _DOT), fewest, count) for count, part in labels))
 
 
 def _labels_by_count(longest: int, label: Callable[[int], Pattern]) -> list[tuple[int, Pattern]]:
@@ -156,9 +147,8 @@ def _around(middle: Pattern, octets: int, *, first: CharSet = _FIRST, other: Cha
 
 def international_names(octets: int, *, dot: Pattern = DOTS) -> Pattern:
     """Return the names whose form in ASCII has at most `octets` octets."""
-    return alternation(
-        names(octets, label=_left_to_right_label, dot=dot), names(octets, label=_label_beside_right_to_left, dot=dot)
-    )
+    labels = (_left_to_right_label, _label_beside_right_to_left)
+    return alternation(*(names(octets, label=label, dot=dot) for label in labels))
 
 
 def idn_hostname() -> Pattern:
@@ -204,14 +194,10 @@ def ipv4_network(*, bits_before: int = 0) -> Pattern:
     """Return the networks of version 4, with `bits_before` added to the length of the prefix: `192.168.0.0/24`."""
     options = [concat(IPV4, literal(f"/{bits_before + 32}"))]
     for free in range(4):
-        lengths = [
-            concat(
-                words(map(str, range(0, 256, 1 << (8 - bits)))),
-                literal(f"{'.0' * (3 - free)}/{bits_before + 8 * free + bits}"),
-            )
-            for bits in range(8)
-        ]
-        options.append(concat(repeat(concat(_BYTE, literal(".")), free, free), alternation(*lengths)))
+        endings = [literal(f"{'.0' * (3 - free)}/{bits_before + 8 * free + bits}") for bits in range(8)]
+        last_bytes = [words(map(str, range(0, 256, 1 << (8 - bits)))) for bits in range(8)]
+        before = repeat(concat(_BYTE, literal(".")), free, free)
+        options.append(concat(before, alternation(*map(concat, last_bytes, endings))))
     return alternation(*options)
 
 
@@ -249,9 +235,8 @@ def ipv6_network() -> Pattern:
 
 def _last_groups(free: int, tail: Pattern) -> Pattern:
     """Return the text after the free groups: the group in which the prefix ends, zeros, and the length."""
-    return alternation(
-        *(concat(group, tail, literal(f"/{16 * free + bits}")) for bits, group in enumerate(_GROUPS_WITH_ZEROS))
-    )
+    lengths = [literal(f"/{length}") for length in range(16 * free, 16 * free + 16)]
+    return alternation(*(concat(group, tail, end) for group, end in zip(_GROUPS_WITH_ZEROS, lengths, strict=True)))
 
 
 def ip_network() -> Pattern:

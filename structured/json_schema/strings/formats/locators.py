@@ -53,9 +53,8 @@ SUB_DELIMITERS = chars("!$&'()*+,;=")
 
 _DIRECTIONS = "\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 _PLANES: tuple[Range, ...] = tuple((0x10000 * plane, 0x10000 * plane + 0xFFFD) for plane in range(1, 14))
-_FOREIGN = without(
-    char_set((0xA0, 0xD7FF), (0xF900, 0xFDCF), (0xFDF0, 0xFFEF), *_PLANES, (0xE1000, 0xEFFFD)), _DIRECTIONS
-)
+_UCSCHAR = char_set((0xA0, 0xD7FF), (0xF900, 0xFDCF), (0xFDF0, 0xFFEF), *_PLANES, (0xE1000, 0xEFFFD))
+_FOREIGN = without(_UCSCHAR, _DIRECTIONS)
 _PRIVATE = char_set((0xE000, 0xF8FF), (0xF0000, 0xFFFFD), (0x100000, 0x10FFFD))
 
 _FUTURE_ADDRESS = rf"[Vv][0-9A-Fa-f]+\.{either(UNRESERVED, SUB_DELIMITERS, chars(':'))}+"
@@ -143,11 +142,8 @@ def url(
     `max_length` is below 500, or if `file` is the only scheme and a host is required: `localhost` means none there.
     """
     if max_length is not None and max_length < 500:
-        raise PatternError(
-            f"A URL of at most {max_length} characters is not supported",
-            pattern="",
-            remedy="Allow 500 characters or more.",
-        )
+        problem = f"A URL of at most {max_length} characters is not supported"
+        raise PatternError(problem, pattern="", remedy="Allow 500 characters or more.")
     room = None if max_length is None else max_length - LONGEST_HEAD
     options = []
     host = _user_host_port(either(UNRESERVED, SUB_DELIMITERS))

@@ -122,10 +122,8 @@ def datetimes(low: dt.datetime | None, high: dt.datetime | None) -> Pattern | No
     if all(bound is None or bound.tzinfo is None for bound in bounds):
         return on_the_clock and concat(on_the_clock, _ANY_OFFSET)
     in_utc = _datetimes(*(_in_utc(bound, 0) for bound in bounds))
-    in_other_offsets = _datetimes(_in_utc(low, 1), _in_utc(high, -1))
-    return union(
-        [on_the_clock, in_utc and concat(in_utc, _UTC), in_other_offsets and concat(in_other_offsets, _OTHER_OFFSET)]
-    )
+    elsewhere = _datetimes(_in_utc(low, 1), _in_utc(high, -1))
+    return union([on_the_clock, in_utc and concat(in_utc, _UTC), elsewhere and concat(elsewhere, _OTHER_OFFSET)])
 
 
 def _in_utc(bound: dt.datetime | None, days: int) -> dt.datetime | None:

@@ -121,9 +121,8 @@ RELATIVE_JSON_POINTER = regex(rf"(?:0|[1-9]\d*)(?:#|{_POINTER})")
 
 JSON_DEPTH = 16
 
-_STRING = concat(
-    literal('"'), repeat(alternation(char_set(*UNESCAPED_RANGES), words(PLAIN_ESCAPES)), 0, None), literal('"')
-)
+_CHARACTER = alternation(char_set(*UNESCAPED_RANGES), words(PLAIN_ESCAPES))
+_STRING = concat(literal('"'), repeat(_CHARACTER, 0, None), literal('"'))
 _MAGNITUDE = (
     rf"(?:0|[1-9]\d{{0,17}})(?:\.\d{{1,20}})?(?:[Ee](?:\+?(?:{integer_range(0, 290)})|-\d{{1,3}}))?"
     rf"|[1-9](?:\.\d{{1,20}})?[Ee]\+?(?:{integer_range(291, 308)})"
@@ -155,9 +154,8 @@ _ESCAPE = (
     r"\\(?:[DdSsWwfnrtv^$\\.*+?()[\]{}|/]|x[0-9A-Fa-f]{2}"
     "|u(?:[0-9A-CE-Fa-ce-f][0-9A-Fa-f]{3}|[Dd][0-7][0-9A-Fa-f]{2}))"
 )
-_RANGES = "|".join(
-    f"{first}-[{first}-{alphabet[-1]}]" for alphabet in (ascii_lowercase, ascii_uppercase, digits) for first in alphabet
-)
+_ALPHABETS = (ascii_lowercase, ascii_uppercase, digits)
+_RANGES = "|".join(f"{first}-[{first}-{alphabet[-1]}]" for alphabet in _ALPHABETS for first in alphabet)
 _MEMBER = rf"(?:[^\\[\]\-^&~|]|\\-|{_ESCAPE}|{_RANGES})"
 """`re` warns of doubled characters that may come to mean set operations."""
 
