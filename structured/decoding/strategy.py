@@ -180,9 +180,7 @@ class Search:
             size = max(batch_size // self.method.count, 1)
             yield from self._searched(model, requests, size, batch_tokens, jump_forward)
             return
-        asked = requests
-        if self.samples > 1:
-            asked = [copy for request in requests for copy in repeated(request, self.samples)]
+        asked = [copy for request in requests for copy in repeated(request, self.samples)]
         completed = as_completed(
             model, asked, self.sampler, batch_size=batch_size, batch_tokens=batch_tokens, jump_forward=jump_forward
         )

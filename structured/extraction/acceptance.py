@@ -195,6 +195,6 @@ def _start_after_rejection(item: GuidedItem, generation: Generation, repair: Rep
         if repair == "told":
             healed = task.with_instructions(explanation(rejected)).healed(item.input.conversation, index)
         kept = KeptAnswer(leaf_confidences(output_type, generation, item.kept_answer), frozenset(spans_to_rewrite))
-        return task.attempt_start(index, healed, item.max_tokens, kept)
+        return AttemptStart.of(index, healed, item.max_tokens, kept)
     except (SchemaError, PatternError, PromptError, BudgetError):
         return item.whole_start

@@ -299,9 +299,8 @@ def showing(state: BatchState, progress: bool | None) -> Iterator[None]:
         yield
         return
     finished = ThreadEvent()
-    thread = Thread(
-        name="progress", target=_show, args=(state, finished, 0.0 if progress else SECONDS_BEFORE_BAR), daemon=True
-    )
+    patience = 0.0 if progress else SECONDS_BEFORE_BAR
+    thread = Thread(target=_show, args=(state, finished, patience), name="progress", daemon=True)
     try:
         thread.start()
         yield

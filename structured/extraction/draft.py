@@ -16,7 +16,7 @@ from structured.errors import Attempt, BudgetWarning, GenerationError, PromptErr
 from structured.errors.arguments import count
 from structured.errors.calling_line import warn
 from structured.errors.values import described
-from structured.extraction.guided_task import AttemptStart, GuidedTask
+from structured.extraction.guided_task import AttemptStart
 from structured.extraction.options import Options, checked_options, search_of, with_defaults
 from structured.extraction.prompts import check_characters
 from structured.index.compilation import save_learned
@@ -250,7 +250,7 @@ class Draft:
                     f"{context:,}. Use a model with a longer context."
                 )
         _ = Guide(index, max_tokens=max_tokens)  # which says by itself if no answer fits
-        return GuidedTask.attempt_start(index, healed, max_tokens)
+        return AttemptStart.of(index, healed, max_tokens)
 
     def _answer(self, output_type: OutputType[Any], start: AttemptStart) -> tuple[Any, Generation]:
         """Return an answer that validators accept, and its value. Raises GenerationError if there is none."""

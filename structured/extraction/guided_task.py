@@ -74,7 +74,7 @@ class GuidedTask(Task):
         _ = Guide(index, max_tokens=max_tokens)  # raises BudgetError before the model runs
         _ = self._thinking_guide  # and so does this
         healed = self._healed(token_ids, index)
-        start = self.attempt_start(index, healed, max_tokens)
+        start = AttemptStart.of(index, healed, max_tokens)
         return GuidedItem(self, document, max_tokens, index=index, whole_start=start, next_start=start)
 
     def healed(self, conversation: Conversation, index: Index) -> HealedPrompt:
@@ -85,14 +85,6 @@ class GuidedTask(Task):
         if not self.thinking_tokens and not self.model.has_chat_template:
             return heal(token_ids, index)
         return HealedPrompt(token_ids)
-
-    @staticmethod
-    def attempt_start(
-        index: Index, healed: HealedPrompt, max_tokens: int, kept_answer: KeptAnswer | None = None
-    ) -> "AttemptStart":
-        """Return the start of an attempt; tokens that healing removed from the prompt do not count as the answer's."""
-        guide = Guide(prefixed_index(index, healed.required_prefix), max_tokens=max_tokens + healed.removed_tokens)
-        return AttemptStart(healed, guide, kept_answer)
 
     def request(self, item: "GuidedItem", sampler: Sampler, attempt: int, shared: Sequence[int]) -> Request:
         """Return what is to be written for a document; most prompts of the batch begin with `shared` tokens."""
@@ -171,6 +163,12 @@ class AttemptStart(NamedTuple):
     guide: Guide
     kept_answer: KeptAnswer | None
 
+    @classmethod
+    def of(cls, index: Index, healed: HealedPrompt, max_tokens: int, kept_answer: KeptAnswer | None = None) -> Self:
+        """Return the start of an attempt; tokens that healing removed from the prompt do not count as the answer's."""
+        guide = Guide(prefixed_index(index, healed.required_prefix), max_tokens=max_tokens + healed.removed_tokens)
+        return cls(healed, guide, kept_answer)
+
 
 @dataclass(slots=True, eq=False)
 class GuidedItem(Item):
@@ -209,9 +207,7 @@ class GuidedItem(Item):
     def reset(self) -> None:
         """Begin its answer again, in an index whose automaton is not exhausted."""
         self.index = self.task.index(self.document)
-        self.whole_start = self.next_start = self.task.attempt_start(
-            self.index, self.whole_start.healed, self.max_tokens
-        )
+        self.whole_start = self.next_start = AttemptStart.of(self.index, self.whole_start.healed, self.max_tokens)
         self.is_reset = True
 
     @property

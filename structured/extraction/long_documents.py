@@ -134,10 +134,8 @@ class LongDocument(Pending):
         self.is_limited_by_context |= is_short and item.is_limited_by_context
         self.repeated_fields |= answer.repeated_fields(self.task.output_type)
         data = self.task.output_type.to_data(answer.text)
-        evidence = {
-            path: replace(one, span=one.span and chunk.in_document(one.span))
-            for path, one in (answer.evidence or {}).items()
-        }
+        in_chunk = answer.evidence or {}
+        evidence = {path: replace(one, span=one.span and chunk.in_document(one.span)) for path, one in in_chunk.items()}
         self._part_answers.append((self._pass_count, PartAnswer(data, evidence, chunk.body[0])))
         self._last_text = answer.text
 

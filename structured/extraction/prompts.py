@@ -37,7 +37,7 @@ class Conversation:
     """What is asked about: a text, the turns before it, and the system prompt above them.
 
     >>> Conversation.read([{"role": "system", "content": "Be brief."}, {"role": "user", "content": "I am Jason."}])
-    Conversation(text='I am Jason.', earlier=(), system='Be brief.')
+    Conversation(text='I am Jason.', earlier_turns=(), system='Be brief.')
     """
 
     text: str
@@ -196,10 +196,8 @@ def chat_messages(  # noqa: PLR0913  what a prompt is made of
         messages.append({"role": "user", "content": f"{above}{escape_labels(text, type_)}"})
         messages.append({"role": "assistant", "content": answer})
     for turn in earlier_turns:
-        said = turn["content"]
-        messages.append(
-            {"role": turn["role"], "content": escape_labels(said, type_) if turn["role"] == "user" else said}
-        )
+        role, said = turn["role"], turn["content"]
+        messages.append({"role": role, "content": escape_labels(said, type_) if role == "user" else said})
     messages.append({"role": "user", "content": f"{above}{escape_labels(document, type_)}"})
     return messages
 

@@ -205,9 +205,8 @@ class Run:
         unfinished = state.error_of_unfinished()
         outcomes = [values.get(position, unfinished) for position in range(state.read if total is None else total)]
         failures = {position: one for position, one in enumerate(outcomes) if isinstance(one, StructuredError)}
-        if state.model_error is not None and (
-            errors == "skip" or (errors == "raise" and len(failures) == len(outcomes))
-        ):
+        has_no_value = len(failures) == len(outcomes)
+        if state.model_error is not None and (errors == "skip" or (errors == "raise" and has_no_value)):
             raise state.model_error
         if errors == "skip":
             return [one for position, one in enumerate(outcomes) if position not in failures]

@@ -96,9 +96,7 @@ def key_of(path: Path, dtype: str) -> str:
 
     facts = [FORMAT, dtype, str(torch.get_default_dtype()), *map(version, ("transformers", "gguf"))]
     for pattern in _BESIDE:
-        facts += [
-            f"{beside.name} {_digest(beside)}" for beside in sorted(path.parent.glob(pattern)) if beside.is_file()
-        ]
+        facts += [f"{file.name} {_digest(file)}" for file in sorted(path.parent.glob(pattern)) if file.is_file()]
     digest = hashlib.sha256(json.dumps(facts).encode()).hexdigest()
     return f"{_digest(path)}-{digest[:16]}"
 

@@ -21,17 +21,14 @@ from structured.models.checkpoints import EXPECTED, lacking, shown_name, why_not
 from structured.models.dequantised import key_of, model_cache
 
 if TYPE_CHECKING:
-    from transformers import PreTrainedModel, PreTrainedTokenizerBase
-
+    from structured.models.dequantised import Loaded
     from structured.vocabulary import Vocabulary
 
 _PLACEMENTS = ("auto", "balanced", "balanced_low_0", "sequential", "cpu", "cuda", "mps")
 """Names that accelerate takes for a `device_map`, and the most common devices."""
 
 
-def load_pretrained(
-    name: str, path: Path | None, *, device_map: str | dict[str, Any] | None, dtype: str
-) -> "tuple[PreTrainedModel, PreTrainedTokenizerBase]":
+def load_pretrained(name: str, path: Path | None, *, device_map: str | dict[str, Any] | None, dtype: str) -> "Loaded":
     """Load a model and its tokenizer from a local folder or GGUF file or, without one, by its hub id.
 
     The options are those of `load_model`. A model of the hub is downloaded, with bars; without a connection, the copy
@@ -104,9 +101,7 @@ def folder_vocabulary(folder: Path, names: set[str]) -> "Vocabulary":
     return vocabulary_of(tokenizer, ends, width=width)
 
 
-def _load_gguf(
-    path: Path, device_map: str | dict[str, Any] | None, dtype: str
-) -> "tuple[PreTrainedModel, PreTrainedTokenizerBase]":
+def _load_gguf(path: Path, device_map: str | dict[str, Any] | None, dtype: str) -> "Loaded":
     """Return the model and the tokenizer of a GGUF file, from the cache, or dequantised and saved there."""
     disk = model_cache()
     key = "" if disk is None else key_of(path, dtype)
@@ -121,9 +116,7 @@ def _load_gguf(
     return model, tokenizer
 
 
-def _dequantise(
-    path: Path, device_map: str | dict[str, Any] | None, dtype: str
-) -> "tuple[PreTrainedModel, PreTrainedTokenizerBase]":
+def _dequantise(path: Path, device_map: str | dict[str, Any] | None, dtype: str) -> "Loaded":
     """Return the model and the tokenizer that transformers makes of a GGUF file."""
     from transformers import AutoModelForCausalLM, AutoTokenizer
 

@@ -270,9 +270,7 @@ def wrapped(constraint: JsonConstraint, member: str) -> Mapping[str, Any]:
             f"{constraint.name} {what}, and the server only writes objects, into which it would have to be put",
             remedy='Refer to definitions alone, and write what is referred to under $defs: {"$ref": "#/$defs/Name"}.',
         )
-    root: dict[str, Any] = {
-        keyword: schema.pop(keyword) for keyword in ("$schema", "$defs", "definitions") if keyword in schema
-    }
+    root: dict[str, Any] = {key: schema.pop(key) for key in ("$schema", "$defs", "definitions") if key in schema}
     answer = {"properties": {member: schema}, "required": [member], "additionalProperties": False}
     return {"type": "object", **answer, **root}
 

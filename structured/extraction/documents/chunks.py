@@ -262,11 +262,9 @@ def _table_header(document: str, spans: Sequence[Span], texts: Sequence[str], nu
         return spans[number][0], _trimmed(document, spans[number + 1])[1]
     if len(block) < MIN_TABLE_LINES or any(map(str.isdigit, block[0])):
         return None
-    if any(
-        least <= block[0].count(mark) == block[1].count(mark) == block[2].count(mark)
-        for mark, least in _CELL_SEPARATORS.items()
-    ):
-        return _trimmed(document, spans[number])
+    for mark, least in _CELL_SEPARATORS.items():
+        if least <= block[0].count(mark) == block[1].count(mark) == block[2].count(mark):
+            return _trimmed(document, spans[number])
     return None
 
 

@@ -118,23 +118,18 @@ def _fits(sample: list[str], separator: str) -> bool:
 def _records(path: Path, lines: Iterable[str], separator: str) -> Iterator[tuple[int, list[str]]]:
     """Yield records with the numbers of their first lines. Raises PromptError where quotes are not balanced."""
     reader = csv.reader(lines, delimiter=separator, strict=True)
-    first_line = 1
+    line = 1
     try:
         for record in reader:
             if record:
-                yield first_line, record
-            first_line = reader.line_num + 1
+                yield line, record
+            line = reader.line_num + 1
     except csv.Error as error:
+        remedy = "Look for a quote that is not closed, or not doubled within a field."
         if "field limit" in message(error):
-            remedy = (
-                "If its quotes are balanced and the text is that long, raise the limit: "
-                "csv.field_size_limit(10_000_000)."
-            )
-        else:
-            remedy = "Look for a quote that is not closed, or not doubled within a field."
-        raise PromptError(
-            f"The row at line {first_line:,} of {path} cannot be read: {message(error)}. {remedy}"
-        ) from error
+            condition = "If its quotes are balanced and the text is that long"
+            remedy = f"{condition}, raise the limit: csv.field_size_limit(10_000_000)."
+        raise PromptError(f"The row at line {line:,} of {path} cannot be read: {message(error)}. {remedy}") from error
 
 
 def _csv_rows(path: Path, header: list[str], records: Iterator[tuple[int, list[str]]]) -> Iterator[tuple[int, Row]]:
