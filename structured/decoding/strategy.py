@@ -39,10 +39,8 @@ class Beams:
     def check(self, sampler: Sampler) -> None:
         """Raise ValueError for a sampler with a temperature."""
         if sampler.temperature > 0:
-            raise ValueError(
-                f"search is {self}, and temperature {sampler.temperature}; beam search does not sample. Leave the "
-                "temperature out, or use Samples."
-            )
+            problem = f"search is {self}, and temperature {sampler.temperature}; beam search does not sample"
+            raise ValueError(f"{problem}. Leave the temperature out, or use Samples.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +74,8 @@ class Samples(_Sampled):
     def check(self, sampler: Sampler) -> None:
         """Raise ValueError for a sampler without a temperature."""
         if sampler.temperature == 0:
-            raise ValueError(
-                f"search is {self}, and temperature 0, at which all samples are the same. Set a temperature, "
-                "such as 0.7, or use Beams."
-            )
+            problem = f"search is {self}, and temperature 0, at which all samples are the same"
+            raise ValueError(f"{problem}. Set a temperature, such as 0.7, or use Beams.")
 
 
 @says_its_arguments
@@ -97,10 +93,8 @@ class Particles(_Sampled):
     def check(self, sampler: Sampler) -> None:
         """Raise ValueError for a sampler without a temperature, and for one with `top_k`, `top_p` or `min_p`."""
         if sampler.temperature == 0:
-            raise ValueError(
-                f"search is {self}, and temperature 0, at which nothing is sampled. Set temperature=1: "
-                "then particles follow the model's own distribution."
-            )
+            problem = f"search is {self}, and temperature 0, at which nothing is sampled"
+            raise ValueError(f"{problem}. Set temperature=1: then particles follow the model's own distribution.")
         limits = [name for name in ("top_k", "top_p", "min_p") if name in sampler.changed_fields]
         if limits:
             raise ValueError(

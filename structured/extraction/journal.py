@@ -199,10 +199,8 @@ class Journal:
                 path=str(self.path),
             )
         if record["id"] in self._digests:
-            raise OutputError(
-                f"Line {number} of {self.path} is the second one of the document {record['id']!r}. Remove one of them.",
-                path=str(self.path),
-            )
+            problem = f"Line {number} of {self.path} is the second one of the document {record['id']!r}"
+            raise OutputError(f"{problem}. Remove one of them.", path=str(self.path))
         self._digests[record["id"]] = bytes.fromhex(record["digest"])
         self.failed_before += "error" in record
         self.record_count += 1

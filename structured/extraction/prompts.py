@@ -83,10 +83,8 @@ class Conversation:
                 f"user's. {remedy}"
             )
         if not last["content"].strip():
-            raise PromptError(
-                f"{_with_capital(names[-1])} is empty. There is nothing to extract from"
-                f"{'' if is_single else '; leave it out'}."
-            )
+            problem = f"{_with_capital(names[-1])} is empty"
+            raise PromptError(f"{problem}. There is nothing to extract from{'' if is_single else '; leave it out'}.")
         system = earlier.pop(0)["content"] if earlier and earlier[0]["role"] == "system" else None
         return cls(last["content"], tuple(earlier), system)
 
@@ -120,10 +118,8 @@ def _message(value: object, name: str) -> dict[str, str]:
     empty_members = [key for key, member in value.items() if isinstance(member, list | None) and not member]
     others = [key for key in value if key not in {"role", "content", *empty_members}]
     if others:
-        raise PromptError(
-            f"{title} has {', '.join(map(repr, others))} beside its role and content, which the prompt would lose. "
-            "Write what matters of it into the content."
-        )
+        problem = f"{title} has {', '.join(map(repr, others))} beside its role and content, which the prompt would lose"
+        raise PromptError(f"{problem}. Write what matters of it into the content.")
     return {"role": str(role), "content": content}
 
 

@@ -135,8 +135,5 @@ def metadata_to_json(document_id: str, metadata: Mapping[str, Any]) -> Any:
     try:
         return json.loads(to_json(dict(metadata)))
     except Exception as error:
-        raise PromptError(
-            f"The metadata of the document {document_id!r} cannot be written as JSON: {message(error)}. Pass plain "
-            "values.",
-            id=document_id,
-        ) from error
+        problem = f"The metadata of the document {document_id!r} cannot be written as JSON: {message(error)}"
+        raise PromptError(f"{problem}. Pass plain values.", id=document_id) from error

@@ -212,10 +212,8 @@ def _read_folder(folder: Path) -> dict[str, LowRank]:
         raise ModelError(f"{str(folder)!r} is an adapter of the kind {kind!r}, and only LORA is supported.")
     for key, value in config.items():
         if value and key not in _HARMLESS and value not in _NEUTRAL.get(key, ()):
-            raise ModelError(
-                f"{str(folder)!r} says {key}={value!r} in {CONFIG}, which is not supported. Load model and adapter "
-                "with peft, and pass (PeftModel, tokenizer)."
-            )
+            problem = f"{str(folder)!r} says {key}={value!r} in {CONFIG}, which is not supported"
+            raise ModelError(f"{problem}. Load model and adapter with peft, and pass (PeftModel, tokenizer).")
     adapter = {}
     for matrix, (a, b) in _pairs(folder, tensors, r"base_model\.model\.(.+)\.lora_([AB])\.weight").items():
         if len(a) != config["r"]:

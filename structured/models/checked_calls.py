@@ -40,10 +40,8 @@ def checked_model(model: LanguageModel) -> LanguageModel:
     except Exception as error:
         raise ModelError(f"The `vocabulary` of {described(model)} raises {type(error).__name__}: {error}") from error
     if not isinstance(vocabulary, Vocabulary):
-        raise ModelError(
-            f"The `vocabulary` of {described(model)} is {described(vocabulary)}. It must be a "
-            "structured.vocabulary.Vocabulary."
-        )
+        problem = f"The `vocabulary` of {described(model)} is {described(vocabulary)}"
+        raise ModelError(f"{problem}. It must be a structured.vocabulary.Vocabulary.")
     for name, check in _FACTS.items():
         try:
             check(f"The `{name}` of {described(model)}", getattr(model, name))

@@ -177,10 +177,8 @@ class LlamaContext:
             self._prefixes.clear()
             code = self._library.llama_decode(self._context, batch)
         if code in {NO_ROOM, NO_MEMORY}:
-            raise OutOfMemoryError(
-                f"{self.name} has no room for all texts: its context is {self.tokens:,} tokens. Raise context_length, "
-                "shorten the document, or lower max_tokens."
-            )
+            problem = f"{self.name} has no room for all texts: its context is {self.tokens:,} tokens"
+            raise OutOfMemoryError(f"{problem}. Raise context_length, shorten the document, or lower max_tokens.")
         if code:
             raise ModelError(f"llama.cpp could not run {self.name}: llama_decode returned {code}.")
         if not scored.any():
@@ -279,10 +277,8 @@ class Weights:
         self.context_params.n_threads = threads or max(self.context_params.n_threads_batch // 2, 1)
         self.model = library.llama_model_load_from_file(os.fsencode(path), self.model_params)
         if not self.model:
-            raise ModelError(
-                f"llama.cpp cannot load {path!r}: the file is damaged, or unsupported by this version. "
-                "Download it again, or upgrade llama-cpp-python."
-            )
+            problem = f"llama.cpp cannot load {path!r}: the file is damaged, or unsupported by this version"
+            raise ModelError(f"{problem}. Download it again, or upgrade llama-cpp-python.")
         weakref.finalize(self, library.llama_model_free, self.model)
 
 

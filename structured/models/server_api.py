@@ -47,10 +47,8 @@ class Address:
             )
         server, transport = match["server"].lower(), match["transport"]
         if "@" in text[match.end() :].partition("/")[0]:
-            raise ModelError(
-                f"The address of the {server} server has a user or a password, which results and logs would show. "
-                "Pass the key as connect(…, api_key=…), or set its environment variable."
-            )
+            problem = f"The address of the {server} server has a user or a password, which results and logs would show"
+            raise ModelError(f"{problem}. Pass the key as connect(…, api_key=…), or set its environment variable.")
         try:
             parts = urlsplit(f"//{text[match.end() :]}")
             port = parts.port

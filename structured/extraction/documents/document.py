@@ -102,10 +102,8 @@ def each_document(documents: Documents) -> Iterator[DocumentLike]:  # noqa: C901
         case Path() if documents.is_dir():
             return _files(documents)
         case Path():
-            raise PromptError(
-                f"The documents are {documents}, which is no folder. Pass a folder, or a list: [path]. The rows of a "
-                "table are documents, too: read_rows(path)."
-            )
+            problem = f"The documents are {documents}, which is no folder. Pass a folder, or a list: [path]"
+            raise PromptError(f"{problem}. The rows of a table are documents, too: read_rows(path).")
         case Mapping():
             raise PromptError("The documents are a mapping, and would be its keys. Pass list(documents.items()).")
         case AbstractSet():

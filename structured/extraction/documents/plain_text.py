@@ -66,10 +66,8 @@ def decoded(data: bytes, name: str, encoding: str = "utf-8") -> str:
     try:
         text = str(memoryview(data)[len(mark) :], encoding)
     except LookupError as error:
-        raise PromptError(
-            f"{name} says that its encoding is {encoding!r}, which Python does not know. Convert it to UTF-8, or leave "
-            "it out."
-        ) from error
+        problem = f"{name} says that its encoding is {encoding!r}, which Python does not know"
+        raise PromptError(f"{problem}. Convert it to UTF-8, or leave it out.") from error
     except UnicodeDecodeError as error:
         place = len(mark) + error.start
         raise PromptError(

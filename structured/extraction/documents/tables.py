@@ -55,10 +55,8 @@ def lines_of(path: Path) -> Iterator[str]:
         try:
             for number, line in enumerate(lines, 1):
                 if "\0" in line:
-                    raise PromptError(
-                        f"Line {number:,} of {path} has NUL characters, so that the file is hardly text. Convert it to "
-                        "UTF-8."
-                    )
+                    problem = f"Line {number:,} of {path} has NUL characters, so that the file is hardly text"
+                    raise PromptError(f"{problem}. Convert it to UTF-8.")
                 yield line
         except UnicodeDecodeError as error:  # text in UTF-16 is decoded a block at a time
             line = f"Line {number + 1:,}" if is_utf_8 else f"A line after {number:,}"
