@@ -186,9 +186,8 @@ class _SharedState:
         with self.changed:
             if self.is_closed or self.process != os.getpid():
                 where = "closed" if self.is_closed else "in another process"
-                raise ModelError(
-                    f"The running batch of {self.scheduler.model.name} is {where}. Make a new one in this process."
-                )
+                problem = f"The running batch of {self.scheduler.model.name} is {where}"
+                raise ModelError(f"{problem}. Make a new one in this process.")
             self.submissions.append(submission)
             self.changed.notify_all()
 

@@ -55,9 +55,8 @@ class _Sampled:
         object.__setattr__(self, "count", count(1)(f"The count of {name}", self.count))
         object.__setattr__(self, "vote", flag(f"vote of {name}", self.vote))
         if self.vote and self.count == 1:
-            raise ValueError(
-                f"{name}(1, vote=True) is a vote of one candidate. Use more, such as {name}(5, vote=True)."
-            )
+            problem = f"{name}(1, vote=True) is a vote of one candidate"
+            raise ValueError(f"{problem}. Use more, such as {name}(5, vote=True).")
 
 
 @says_its_arguments

@@ -109,9 +109,8 @@ def _message(value: object, name: str) -> dict[str, str]:
             raise PromptError(f"{title} has no {key!r}. {remedy}")
     role, content = value["role"], value["content"]
     if role not in _ROLES:
-        raise PromptError(
-            f"{title} has the role {shown(role)}; it must be 'system', 'user' or 'assistant'. {_role_remedy(role)}"
-        )
+        problem = f"{title} has the role {shown(role)}; it must be 'system', 'user' or 'assistant'"
+        raise PromptError(f"{problem}. {_role_remedy(role)}")
     if not isinstance(content, str):
         parts = " Join the texts of its parts." if isinstance(content, list) else ""
         raise PromptError(f"The content of {name} is {shown(content)}, not text. Pass a str.{parts}")

@@ -41,9 +41,8 @@ def refuse_options(model: RemoteModel, options: Options, search: Search) -> None
     """Raise ValueError for options that a model behind a server cannot have."""
     for name, value in options.items():
         if name in _REFUSED and value != _REFUSED[name][0] and not (name == "repetition" and _is_known(model, value)):
-            raise ValueError(
-                f"{name} is {shown(value)}, and {model.name} is a server. {_REFUSED[name][1]} Leave it out."
-            )
+            problem = f"{name} is {shown(value)}, and {model.name} is a server"
+            raise ValueError(f"{problem}. {_REFUSED[name][1]} Leave it out.")
     if options.get("repair") == "field":
         raise ValueError(
             f"repair is 'field', and {model.name} is a server, which cannot go on with a part of an answer. Take "

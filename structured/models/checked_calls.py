@@ -92,9 +92,8 @@ def prefill(
     """Let a model read prompts; see `LanguageModel.prefill`. Raises ModelError, also for other values."""
     pair: Any = called(model.name, lambda: model.prefill(prompts, shared=shared, window=window))
     if not (isinstance(pair, tuple) and len(pair) == 2 and isinstance(pair[0], DecodingBatch)):
-        raise ModelError(
-            f"The prefill of {model.name} returned {described(pair)}. A pair is needed: a DecodingBatch, and logits."
-        )
+        problem = f"The prefill of {model.name} returned {described(pair)}"
+        raise ModelError(f"{problem}. A pair is needed: a DecodingBatch, and logits.")
     batch, logits = pair
     return batch, checked_logits(model, logits, len(prompts), window)
 

@@ -89,9 +89,8 @@ def fetch(name: str) -> Path:
                 )
             part.replace(path)
     except (OSError, KeyError, BadZipFile) as error:
-        raise ModelError(
-            f"{name!r} cannot be kept as {path}: {error}. Make room, or set STRUCTURED_CACHE_DIR to another folder."
-        ) from error
+        problem = f"{name!r} cannot be kept as {path}: {error}"
+        raise ModelError(f"{problem}. Make room, or set STRUCTURED_CACHE_DIR to another folder.") from error
     return path
 
 

@@ -75,9 +75,8 @@ class LlamaContext:
             params.type_k = params.type_v = BF16
         self._context = self._library.llama_init_from_model(llama.model, params)
         if not self._context:
-            raise ModelError(
-                f"llama.cpp cannot make room for {tokens:,} tokens of {name}. Lower context_length, or gpu_layers."
-            )
+            problem = f"llama.cpp cannot make room for {tokens:,} tokens of {name}"
+            raise ModelError(f"{problem}. Lower context_length, or gpu_layers.")
         free = self._library.llama_free
         weakref.finalize(self, lambda context: free(context) if llama.model else None, self._context)
         pointers = (self._library.llama_adapter_lora_p_ctypes * len(adapters))(*(pointer for pointer, _ in adapters))

@@ -56,9 +56,8 @@ def load_pretrained(name: str, path: Path | None, *, device_map: str | dict[str,
                 "Use 'auto', 'cpu', 'cuda', or 'cuda:1'."
             ) from error
     if not torch.cuda.is_available() and "cuda" in str(device_map):
-        raise ModelError(
-            f"device_map is {device_map!r}, and torch finds no CUDA device here. Leave device_map out, or use 'cpu'."
-        )
+        problem = f"device_map is {device_map!r}, and torch finds no CUDA device here"
+        raise ModelError(f"{problem}. Leave device_map out, or use 'cpu'.")
     if not isinstance(dtype, str) or (dtype != "auto" and not isinstance(getattr(torch, dtype, None), torch.dtype)):
         raise ModelError(f"{dtype!r} is not a dtype of torch. Use 'auto', 'float32', 'bfloat16' or 'float16'.")
     logging.getLogger("transformers.integrations.hub_kernels").addFilter(_is_no_advice)
@@ -95,9 +94,8 @@ def folder_vocabulary(folder: Path, names: set[str]) -> "Vocabulary":
         if "generation_config.json" in names:
             ends.append(GenerationConfig.from_pretrained(folder).eos_token_id)
     except Exception as error:  # a damaged checkpoint may raise anything
-        raise ModelError(
-            f"The tokenizer in {shown_name(folder)} cannot be loaded. transformers says: {' '.join(str(error).split())}"
-        ) from error
+        problem = f"The tokenizer in {shown_name(folder)} cannot be loaded"
+        raise ModelError(f"{problem}. transformers says: {' '.join(str(error).split())}") from error
     return vocabulary_of(tokenizer, ends, width=width)
 
 

@@ -53,9 +53,8 @@ class Address:
             parts = urlsplit(f"//{text[match.end() :]}")
             port = parts.port
         except ValueError:  # which repeats the host and the port: of `ana:secret`, a password
-            raise ModelError(
-                f"The host or the port of the {server} server cannot be read. Write the address as {_EXAMPLE}."
-            ) from None
+            problem = f"The host or the port of the {server} server cannot be read"
+            raise ModelError(f"{problem}. Write the address as {_EXAMPLE}.") from None
         if not parts.hostname or parts.query or parts.fragment:
             raise ModelError(f"{text!r} is not the address of a model. Write it as {_EXAMPLE}.")
         if port is None and transport != "https":

@@ -147,9 +147,8 @@ class Network:
             what = "takes no cache of transformers"
         else:
             return
-        raise ModelError(
-            f"{name} {what}, and only causal language models with such a cache are supported. Use another model."
-        )
+        problem = f"{name} {what}, and only causal language models with such a cache are supported"
+        raise ModelError(f"{problem}. Use another model.")
 
     def logits_cost(self) -> float:
         """Return the cost of the logits of one more place, in tokens: the last layer's share of the work."""
@@ -369,9 +368,8 @@ def _memory_errors() -> Iterator[None]:
     try:
         yield
     except torch.OutOfMemoryError as error:
-        raise OutOfMemoryError(
-            "The device has no memory left for one text. Shorten the document, lower max_tokens, or use another model."
-        ) from error
+        problem = "The device has no memory left for one text"
+        raise OutOfMemoryError(f"{problem}. Shorten the document, lower max_tokens, or use another model.") from error
 
 
 def vocabulary_of(

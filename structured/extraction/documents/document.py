@@ -114,9 +114,8 @@ def each_document(documents: Documents) -> Iterator[DocumentLike]:  # noqa: C901
             warn_of_names(documents)
             return iter(documents)
         case AsyncIterable():
-            raise PromptError(
-                "The documents are an asynchronous iterable. Pass it to aextract_batch or aextract_results."
-            )
+            problem = "The documents are an asynchronous iterable"
+            raise PromptError(f"{problem}. Pass it to aextract_batch or aextract_results.")
     raise PromptError(f"The documents are {shown(documents)}. Pass a list of texts.")
 
 

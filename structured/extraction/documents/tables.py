@@ -92,9 +92,8 @@ def _separator(path: Path, sample: list[str]) -> str:
     fitting = [separator for separator in SEPARATORS if _fits(sample, separator)]
     if len(fitting) > 1:
         names = " or ".join(SEPARATORS[one] for one in fitting)
-        raise PromptError(
-            f"The separator of {path} may be {names}. Save it with tabs as a .tsv file, or put every field into quotes."
-        )
+        problem = f"The separator of {path} may be {names}"
+        raise PromptError(f"{problem}. Save it with tabs as a .tsv file, or put every field into quotes.")
     if fitting:
         return fitting[0]
     present = [separator for separator in SEPARATORS if separator in sample[0]]
