@@ -137,10 +137,7 @@ class _Population:
         return max(len(particle.unweighed_tokens) for particle in self.particles if not particle.is_done)
 
     def expand(self, logits: NDArray[np.float32]) -> list[int]:
-        """Weigh the live particles, resample if that is due, and sample a token for each; return their rows.
-
-        `logits` has shape (live, width) or (live, window + 1, width).
-        """
+        """Weigh the live particles, resample if that is due, and sample a token for each; return their rows."""
         started = perf_counter()
         size = self.request.guide.index.vocabulary.size  # models have more logits, to round their width up
         places = logits.reshape(len(logits), -1, logits.shape[-1])[:, :, :size]

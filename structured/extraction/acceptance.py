@@ -147,7 +147,7 @@ def _answer_among(item: Item, candidates: Sequence[Generation], search: Search) 
     is_beam_search = isinstance(search.method, Beams)  # beams differ, and agree on nothing
     confidence_generations = generations if is_beam_search else candidates
     answer = Answer(text, value, generations, confidence_generations, item.kept_answer)
-    if item.part is None and not output_type.removes_unsupported:
+    if item.chunk is None and not output_type.removes_unsupported:
         return answer
     evidence = attribute(output_type, item.document, text, confidence_generations, item.kept_answer)
     if output_type.removes_unsupported:

@@ -149,19 +149,13 @@ class GuidedTask(Task):
 
 
 class AttemptStart(NamedTuple):
-    """The start of an attempt: a prompt, and the guide of the answer behind it.
-
-    Healing removes the last tokens of a prompt, and lets the model write them again (`decoding/prompt_tokens.py`).
-
-    Attributes:
-        healed: Its prompt.
-        guide: The guide of the removed end of the prompt, and of the answer behind it; to be copied.
-        kept_answer: What is kept of an earlier answer; None if all is written again.
-    """
+    """The start of an attempt: a healed prompt, and what is written behind it."""
 
     healed: HealedPrompt
     guide: Guide
+    """The guide of the removed end of the prompt, and of the answer behind it; to be copied."""
     kept_answer: KeptAnswer | None
+    """What is kept of an earlier answer; None if all is written again."""
 
     @classmethod
     def of(cls, index: Index, healed: HealedPrompt, max_tokens: int, kept_answer: KeptAnswer | None = None) -> Self:

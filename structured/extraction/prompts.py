@@ -74,17 +74,16 @@ class Conversation:
         if "system" in [turn["role"] for turn in turns[1:]]:
             raise PromptError(f"A message of {name} has the role 'system', and is not the first. Put it first.")
         *earlier, last = turns
+        title = _with_capital(names[-1])
         if last["role"] != "user":
             remedy = "Add a message of the user after it."
             if "user" in [turn["role"] for turn in turns]:
                 remedy = "Leave out what comes after the user's last message."
-            raise PromptError(
-                f"{_with_capital(names[-1])}, the last, has the role {last['role']!r}, and the last must be the "
-                f"user's. {remedy}"
-            )
+            problem = f"{title}, the last, has the role {last['role']!r}, and the last must be the user's"
+            raise PromptError(f"{problem}. {remedy}")
         if not last["content"].strip():
-            problem = f"{_with_capital(names[-1])} is empty"
-            raise PromptError(f"{problem}. There is nothing to extract from{'' if is_single else '; leave it out'}.")
+            remedy = "" if is_single else "; leave it out"
+            raise PromptError(f"{title} is empty. There is nothing to extract from{remedy}.")
         system = earlier.pop(0)["content"] if earlier and earlier[0]["role"] == "system" else None
         return cls(last["content"], tuple(earlier), system)
 

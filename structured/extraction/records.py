@@ -45,10 +45,7 @@ def digest_of(document: Document) -> str:
 
 
 def differences(before: Mapping[str, Any], now: Provenance, *, ignored: frozenset[str] = frozenset()) -> list[str]:
-    """Return in words how a provenance differs from that of a record.
-
-    The version and options that are `ignored` may differ.
-    """
+    """Return in words how a provenance differs from that of a record, but for the version and the options `ignored`."""
     changes = []
     options_before, options_now = before.get("options", {}), now.options
     for name in sorted({*options_before, *options_now} - ignored):

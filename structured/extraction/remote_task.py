@@ -18,6 +18,7 @@ from structured.extraction.options import Options
 from structured.extraction.prompts import Conversation
 from structured.extraction.task import InputDocument, Item, Task
 from structured.models import Model
+from structured.models.protocol import Messages
 from structured.models.remote_model import RemoteModel
 from structured.models.server_api import ServerAnswer, ServerRequest
 from structured.output_types.json_output import DEFAULT_LAYOUT
@@ -196,9 +197,7 @@ class RemoteTask(Task):
         assert not isinstance(messages, str), "servers take chats"
         return self._request(messages, sampling, search)
 
-    def _request(
-        self, messages: Sequence[Mapping[str, str]], sampling: Mapping[str, float], search: Search
-    ) -> ServerRequest:
+    def _request(self, messages: Messages, sampling: Mapping[str, float], search: Search) -> ServerRequest:
         logprobs = self.wants_confidence or isinstance(self.output_type, MissingFieldsType) or search.samples > 1
         logprobs = logprobs and self.model.api.tells_probabilities
         return ServerRequest(messages, self.constraint, self.max_tokens, sampling, logprobs)

@@ -158,7 +158,6 @@ def _same_weights(first: "PreTrainedModel", second: "PreTrainedModel") -> bool:
     import torch
 
     tensors, others = first.state_dict(), second.state_dict()
-    return tensors.keys() == others.keys() and all(
-        tensor.dtype == others[name].dtype and torch.equal(tensor.to("cpu"), others[name])
-        for name, tensor in tensors.items()
-    )
+    if tensors.keys() != others.keys() or any(tensors[name].dtype != others[name].dtype for name in tensors):
+        return False
+    return all(torch.equal(tensors[name].to("cpu"), others[name]) for name in tensors)

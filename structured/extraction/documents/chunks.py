@@ -86,15 +86,11 @@ class Joint(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A part of a document that is read by itself.
-
-    Attributes:
-        body: Where it stands.
-        context: What goes along with it, from before it: the last heading, the header of the table.
-    """
+    """A part of a document that is read by itself."""
 
     body: Span
     context: tuple[Span, ...] = ()
+    """What goes along with it, from before it: the last heading, the header of the table."""
 
     def text(self, document: str) -> str:
         """Return what is read: the context, each piece of it on a line, and the body."""

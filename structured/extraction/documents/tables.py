@@ -29,19 +29,15 @@ Row: TypeAlias = Mapping[str, Any] | PromptError
 
 
 class SourceTable(NamedTuple):
-    """A table that is open.
-
-    Attributes:
-        path: Its file.
-        columns: The names of its columns; in JSON lines, those of the first object.
-        text_columns: Those that may have texts.
-        rows: The rows, each with the number of its first line, from 1, or of its row in Parquet.
-    """
+    """A table that is open."""
 
     path: Path
     columns: tuple[str, ...]
+    """The names of its columns; in JSON lines, those of the first object."""
     text_columns: tuple[str, ...]
+    """Those that may have texts."""
     rows: Iterator[tuple[int, Row]]
+    """The rows, each with the number of its first line, from 1, or of its row in Parquet."""
 
 
 def lines_of(path: Path) -> Iterator[str]:
@@ -134,11 +130,8 @@ def _csv_rows(path: Path, header: list[str], records: Iterator[tuple[int, list[s
         if len(record) == len(header):
             yield number, dict(zip(header, record, strict=True))
         else:
-            problem = (
-                f"{path}:{number}: the row has {counted(len(record), 'field')}, and the header has {len(header)}. Put "
-                "fields with separators or line breaks into quotes."
-            )
-            yield number, PromptError(problem)
+            problem = f"{path}:{number}: the row has {counted(len(record), 'field')}, and the header has {len(header)}"
+            yield number, PromptError(f"{problem}. Put fields with separators or line breaks into quotes.")
 
 
 def read_json_lines(path: Path) -> SourceTable:
