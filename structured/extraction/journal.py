@@ -101,7 +101,7 @@ class Journal:
         self.close()
 
     def was_recorded(self, document_id: str, digest: str) -> bool:
-        """Tell whether a document had a record at first, and forget it. Raises OutputError if that is of another text."""
+        """Tell whether a document had a record at first, and forget it. Raises OutputError if it is of another text."""
         recorded = self._digests.pop(document_id, None)
         if recorded is None or recorded.hex() == digest:
             return recorded is not None
