@@ -238,9 +238,9 @@ class Draft:
         elif self._untokenised_text:
             self._tokens += index.forced.spelling(self._untokenised_text.encode())
         self._untokenised_text = ""
-        token_count = max(self._settled_token_count - 1, 0)  # the first token of what is healed stays
-        healed = heal(self._tokens[token_count:], index)
-        healed = healed._replace(token_ids=[*self._tokens[:token_count], *healed.token_ids])
+        settled_count = max(self._settled_token_count - 1, 0)  # the first token of what is healed stays
+        healed = heal(self._tokens[settled_count:], index)
+        healed = healed._replace(token_ids=[*self._tokens[:settled_count], *healed.token_ids])
         context = self._model.context_length
         if context is not None:
             max_tokens = min(max_tokens, context - len(healed.token_ids) - healed.removed_tokens)

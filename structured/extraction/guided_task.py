@@ -73,15 +73,15 @@ class GuidedTask(Task):
         index = self.index(conversation.document)
         _ = Guide(index, max_tokens=max_tokens)  # raises BudgetError before the model runs
         _ = self._thinking_guide  # and so does this
-        healed = self._healed(token_ids, index)
+        healed = self._heal(token_ids, index)
         start = AttemptStart.of(index, healed, max_tokens)
         return GuidedItem(self, document, max_tokens, index=index, whole_start=start, next_start=start)
 
     def healed(self, conversation: Conversation, index: Index) -> HealedPrompt:
         """Return the prompt for a conversation, healed for the answers of an index."""
-        return self._healed(calls.encode(self.model, self.prompt(conversation)), index)
+        return self._heal(calls.encode(self.model, self.prompt(conversation)), index)
 
-    def _healed(self, token_ids: list[int], index: Index) -> HealedPrompt:
+    def _heal(self, token_ids: list[int], index: Index) -> HealedPrompt:
         if not self.thinking_tokens and not self.model.has_chat_template:
             return heal(token_ids, index)
         return HealedPrompt(token_ids)
