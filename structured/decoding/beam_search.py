@@ -7,11 +7,10 @@ rejected: the quotient is not a probability and may rise.
 """
 
 import copy
-import dataclasses
 import itertools
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import ClassVar, NamedTuple
 
@@ -24,11 +23,9 @@ from structured.decoding.text_in_progress import TextInProgress, write
 from structured.index.masks import unpack
 from structured.models import LanguageModel
 
-DEFAULT_BEAMS = 4
-
 
 def beam_search(
-    model: LanguageModel, requests: Iterable[Request], *, beams: int = DEFAULT_BEAMS, jump_forward: bool = True
+    model: LanguageModel, requests: Iterable[Request], *, beams: int = 4, jump_forward: bool = True
 ) -> list[list[Generation]]:
     """Return the finished hypotheses of each request: between one and `beams` different texts, best first.
 
@@ -90,9 +87,7 @@ class _Search:
         """Return the finished texts, best first."""
         ranked = sorted(self.finished.values(), key=lambda text: -text.log_probability)
         lost = self.best_lost_score
-        return [
-            dataclasses.replace(text, shortened=lost is not None and text.log_probability <= lost) for text in ranked
-        ]
+        return [replace(text, shortened=lost is not None and text.log_probability <= lost) for text in ranked]
 
     def expand(self, logits: NDArray[np.float32]) -> list[int]:
         """Replace the live hypotheses by their best continuations, and return the row of each one's parent.
@@ -105,10 +100,7 @@ class _Search:
         started = perf_counter()
         parents, self.live = self.live, []
         candidates = (_continuations(row, parent, logits[row], self.beams) for row, parent in enumerate(parents))
-        continuations = sorted(
-            itertools.chain.from_iterable(candidates),
-            key=lambda continuation: (-continuation.score, -continuation.log_probability),
-        )
+        continuations = sorted(itertools.chain(*candidates), key=lambda one: (-one.score, -one.log_probability))
         rows: list[int] = []
         taken: set[tuple[bytes, bool]] = set()
         for continuation in continuations:
@@ -170,7 +162,8 @@ def _continuations(row: int, parent: TextInProgress, logits: NDArray[np.float32]
     best = int(np.argmax(log_probabilities))
     if parent.repeats(int(allowed[best])):
         out = unpack(guide.shortest_completion_mask(), len(logits))[allowed]
-        parent.note_repetition(is_stopped=not out[best])
+        if not out[best]:
+            parent.repetition_places.append(len(parent.written))
         allowed, log_probabilities, within_budget = allowed[out], log_probabilities[out], unlimited
     chosen = likeliest_places(log_probabilities, count)
     fits_budget = np.ones(len(allowed), dtype=np.bool_)

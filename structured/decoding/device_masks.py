@@ -80,11 +80,7 @@ def stacked(logits: Sequence[Logits]) -> "torch.Tensor":
 
 
 def draw(
-    scores: "torch.Tensor",
-    masks: Sequence[Mask],
-    table: MaskTable,
-    generators: Sequence[np.random.Generator],
-    sampler: Sampler,
+    scores: "torch.Tensor", masks: list[Mask], table: MaskTable, generators: list[np.random.Generator], sampler: Sampler
 ) -> list[TokenChoice]:
     """Sample a token for each row of scores, shape (batch, width), on their device, as `Sampler.choose` does."""
     import torch

@@ -12,10 +12,9 @@ token, so particles are weighed before they are continued, and copies differ at 
 """
 
 import copy
-import dataclasses
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 
 import numpy as np
@@ -29,12 +28,7 @@ from structured.models import LanguageModel
 
 
 def sample_particles(
-    model: LanguageModel,
-    requests: Iterable[Request],
-    sampler: Sampler,
-    *,
-    particles: int,
-    jump_forward: bool = True,
+    model: LanguageModel, requests: Iterable[Request], sampler: Sampler, *, particles: int, jump_forward: bool = True
 ) -> list[list[Generation]]:
     """Return `particles` texts of equal weight for each request, in random order.
 
@@ -56,9 +50,8 @@ def sample_particles(
     the memory of the model's device, ModelError for other failures of the model, and PatternError or GrammarError if an
     automaton exceeds its limits.
     """
-    populations = [
-        _Population(population, sampler, particles, jump_forward and model.can_roll_back) for population in requests
-    ]
+    jump_forward = jump_forward and model.can_roll_back
+    populations = [_Population(request, sampler, particles, jump_forward) for request in requests]
     write(model, populations)
     return [population.generations() for population in populations]
 
@@ -74,7 +67,7 @@ class _Particle:
     is_done: bool = False
 
     def fork(self) -> "_Particle":
-        return dataclasses.replace(self, text=copy.copy(self.text), log_weight=0.0)
+        return replace(self, text=copy.copy(self.text), log_weight=0.0)
 
     def weigh(self, places: NDArray[np.float32], temperature: float) -> None:
         """Weigh the forced tokens that have been read, and the next token; `places` has shape (window + 1, width)."""
@@ -144,10 +137,7 @@ class _Population:
         return max(len(particle.unweighed_tokens) for particle in self.particles if not particle.is_done)
 
     def expand(self, logits: NDArray[np.float32]) -> list[int]:
-        """Weigh the live particles, resample if that is due, and sample a token for each; return their rows.
-
-        `logits` has shape (live, width) or (live, window + 1, width).
-        """
+        """Weigh the live particles, resample if that is due, and sample a token for each; return their rows."""
         started = perf_counter()
         size = self.request.guide.index.vocabulary.size  # models have more logits, to round their width up
         places = logits.reshape(len(logits), -1, logits.shape[-1])[:, :, :size]
@@ -182,9 +172,7 @@ class _Population:
         order = self.generator.permutation(self.size)
         texts = [self.particles[place].text.generation() for place in order.tolist()]
         return [
-            dataclasses.replace(
-                text, diagnostics=dataclasses.replace(text.diagnostics, type_log_probability=self.log_probability)
-            )
+            replace(text, diagnostics=replace(text.diagnostics, type_log_probability=self.log_probability))
             for text in texts
         ]
 

@@ -6,7 +6,6 @@ removed, as far as some token reaches from there into the answer. The answer mus
 the model chooses the tokens.
 """
 
-import operator
 from collections.abc import Sequence
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
@@ -34,7 +33,7 @@ def grouped_by_beginning(texts: list[TextInProgress], pass_cost: float) -> list[
     for text in texts:
         by_beginning.setdefault(tuple(text.request.prompt[: text.request.shared]), []).append(text)
     parts: list[tuple[tuple[int, ...], list[TextInProgress]]] = []
-    for beginning, those in sorted(by_beginning.items(), key=operator.itemgetter(0)):
+    for beginning, those in sorted(by_beginning.items()):
         if parts:
             last, before = parts[-1]
             common = common_beginning([last, beginning])

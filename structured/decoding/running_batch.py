@@ -7,7 +7,7 @@ taken from each caller in turn, so a caller with many texts does not delay the o
 import copy
 import os
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar, Token
 from dataclasses import dataclass, field
@@ -19,8 +19,8 @@ from weakref import finalize
 from structured.decoding.scheduler import Scheduler
 from structured.decoding.text_in_progress import TextInProgress
 from structured.errors import ModelError
-from structured.errors.arguments import count
-from structured.models import DecodingBatch, LanguageModel, Logits
+from structured.errors.arguments import count, or_none
+from structured.models import LanguageModel
 from structured.models.protocol import WrappedModel
 
 DEFAULT_SIZE = 32
@@ -52,8 +52,7 @@ class RunningBatch(WrappedModel):
 
     def __init__(self, model: LanguageModel, size: int = DEFAULT_SIZE, *, max_tokens: int | None = None) -> None:
         count(1)("size", size)
-        if max_tokens is not None:
-            count(1)("max_tokens", max_tokens)
+        or_none(count(1))("max_tokens", max_tokens)
         super().__init__(model)
         self.size = size
         self._state = _SharedState(Scheduler(model, size, max_tokens, PART_TOKENS if model.can_read_on else None), size)
@@ -82,12 +81,6 @@ class RunningBatch(WrappedModel):
     def waiting(self) -> int:
         """How many texts wait for room in the batch."""
         return self._state.waiting
-
-    def prefill(
-        self, prompts: Sequence[Sequence[int]], *, shared: int = 0, window: int = 0
-    ) -> tuple[DecodingBatch, Logits]:
-        """Read prompts for a batch of their own, as the model does."""
-        return self.model.prefill(prompts, shared=shared, window=window)
 
     def turns(self, texts: list[TextInProgress], *, watched: bool = False) -> Iterator[list[TextInProgress]]:
         """Finish some texts in the batch; after a turn in which some have ended, yield these.
@@ -193,9 +186,8 @@ class _SharedState:
         with self.changed:
             if self.is_closed or self.process != os.getpid():
                 where = "closed" if self.is_closed else "in another process"
-                raise ModelError(
-                    f"The running batch of {self.scheduler.model.name} is {where}. Make a new one in this process."
-                )
+                problem = f"The running batch of {self.scheduler.model.name} is {where}"
+                raise ModelError(f"{problem}. Make a new one in this process.")
             self.submissions.append(submission)
             self.changed.notify_all()
 

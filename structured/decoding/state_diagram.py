@@ -59,12 +59,8 @@ class AllowedTokens:
 
     def __str__(self) -> str:
         """Return the number of tokens, the first tokens, and the forced text."""
-        lines = [
-            (
-                f"State {self.state}: {counted(len(self.tokens), 'token')} may follow"
-                f"{', or the end' if self.may_end else ''}."
-            )
-        ]
+        end = ", or the end" if self.may_end else ""
+        lines = [f"State {self.state}: {counted(len(self.tokens), 'token')} may follow{end}."]
         for token in islice(self.tokens.values(), MAX_LISTED):
             shown = shown_token(token)
             if len(lines) == 1 or len(lines[-1]) + len(shown) > MAX_LINE:

@@ -39,10 +39,8 @@ class Beams:
     def check(self, sampler: Sampler) -> None:
         """Raise ValueError for a sampler with a temperature."""
         if sampler.temperature > 0:
-            raise ValueError(
-                f"search is {self}, and temperature {sampler.temperature}; beam search does not sample. Leave the "
-                "temperature out, or use Samples."
-            )
+            problem = f"search is {self}, and temperature {sampler.temperature}; beam search does not sample"
+            raise ValueError(f"{problem}. Leave the temperature out, or use Samples.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +55,8 @@ class _Sampled:
         object.__setattr__(self, "count", count(1)(f"The count of {name}", self.count))
         object.__setattr__(self, "vote", flag(f"vote of {name}", self.vote))
         if self.vote and self.count == 1:
-            raise ValueError(
-                f"{name}(1, vote=True) is a vote of one candidate. Use more, such as {name}(5, vote=True)."
-            )
+            problem = f"{name}(1, vote=True) is a vote of one candidate"
+            raise ValueError(f"{problem}. Use more, such as {name}(5, vote=True).")
 
 
 @says_its_arguments
@@ -76,10 +73,8 @@ class Samples(_Sampled):
     def check(self, sampler: Sampler) -> None:
         """Raise ValueError for a sampler without a temperature."""
         if sampler.temperature == 0:
-            raise ValueError(
-                f"search is {self}, and temperature 0, at which all samples are the same. Set a temperature, "
-                "such as 0.7, or use Beams."
-            )
+            problem = f"search is {self}, and temperature 0, at which all samples are the same"
+            raise ValueError(f"{problem}. Set a temperature, such as 0.7, or use Beams.")
 
 
 @says_its_arguments
@@ -97,10 +92,8 @@ class Particles(_Sampled):
     def check(self, sampler: Sampler) -> None:
         """Raise ValueError for a sampler without a temperature, and for one with `top_k`, `top_p` or `min_p`."""
         if sampler.temperature == 0:
-            raise ValueError(
-                f"search is {self}, and temperature 0, at which nothing is sampled. Set temperature=1: "
-                "then particles follow the model's own distribution."
-            )
+            problem = f"search is {self}, and temperature 0, at which nothing is sampled"
+            raise ValueError(f"{problem}. Set temperature=1: then particles follow the model's own distribution.")
         limits = [name for name in ("top_k", "top_p", "min_p") if name in sampler.changed_fields]
         if limits:
             raise ValueError(
@@ -180,9 +173,7 @@ class Search:
             size = max(batch_size // self.method.count, 1)
             yield from self._searched(model, requests, size, batch_tokens, jump_forward)
             return
-        asked = requests
-        if self.samples > 1:
-            asked = [copy for request in requests for copy in repeated(request, self.samples)]
+        asked = [copy for request in requests for copy in repeated(request, self.samples)]
         completed = as_completed(
             model, asked, self.sampler, batch_size=batch_size, batch_tokens=batch_tokens, jump_forward=jump_forward
         )

@@ -55,7 +55,7 @@ class TextInProgress:
     forced: int = 0
     """How many tokens were forced."""
     repetition_places: list[int] = field(default_factory=list)
-    """The bytes of `written` at which a string or list was closed because it repeated itself."""
+    """The bytes of `written` at which another token took the place of one by which the text repeated itself."""
     must_complete: bool = False
     """Whether the thinking repeated itself, so that only its shortest completion is allowed."""
     free_tokens: list[int] = field(default_factory=list)
@@ -138,15 +138,11 @@ class TextInProgress:
             return
         if end_mask is not None:
             out = self.sampler.confined(choice, to_host(scores), end_mask, self.request.generator)
-            self.note_repetition(is_stopped=out.token_id != choice.token_id)
+            if out.token_id != choice.token_id:
+                self.repetition_places.append(len(self.written))
             self.must_complete = self.next_guide is not None
             choice = out._replace(is_replacement=choice.is_replacement, alternatives=choice.alternatives)
         self.extend(choice)
-
-    def note_repetition(self, *, is_stopped: bool) -> None:
-        """Record that the text repeated itself, if another token than the model's own takes its place."""
-        if is_stopped:
-            self.repetition_places.append(len(self.written))
 
     def penalised(self, logits: Logits) -> Logits:
         """Return the logits of the next token, shape (width,), after the penalties for repeated free text."""
@@ -157,24 +153,20 @@ class TextInProgress:
 
     def extend(self, choice: TokenChoice) -> None:
         """Append a sampled token and the forced tokens after it."""
+        state, start = self.guide.state, len(self.written)
         try:
-            self._extend(choice)
+            self.guide.advance(choice.token_id)
+            self._note_free_text(state, choice.token_id)
+            self.log_probability += choice.log_probability
+            self.shortened |= choice.is_replacement and self.next_guide is None
+            if choice.token_id not in self.guide.index.vocabulary.end_token_ids:
+                self._append((choice.token_id,))
+            figures = choice.log_probability, choice.legal_mass, choice.alternatives
+            self.sampled.append(SampledToken(start, len(self.written), *figures))
+            self._append_forced()
+            self.proposal.accept(self.pending)
         except AUTOMATON_ERRORS as error:
             self.error = error
-
-    def _extend(self, choice: TokenChoice) -> None:
-        state = self.guide.state
-        self.guide.advance(choice.token_id)
-        self._note_free_text(state, choice.token_id)
-        self.log_probability += choice.log_probability
-        self.shortened |= choice.is_replacement and self.next_guide is None
-        start = len(self.written)
-        if choice.token_id not in self.guide.index.vocabulary.end_token_ids:
-            self._append((choice.token_id,))
-        figures = choice.log_probability, choice.legal_mass, choice.alternatives
-        self.sampled.append(SampledToken(start, len(self.written), *figures))
-        self._append_forced()
-        self.proposal.accept(self.pending)
 
     def read_all(self) -> list[int]:
         """Return the tokens of prompt and text, for a model that has read none of them, nor any proposal."""

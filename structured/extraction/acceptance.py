@@ -147,7 +147,7 @@ def _answer_among(item: Item, candidates: Sequence[Generation], search: Search) 
     is_beam_search = isinstance(search.method, Beams)  # beams differ, and agree on nothing
     confidence_generations = generations if is_beam_search else candidates
     answer = Answer(text, value, generations, confidence_generations, item.kept_answer)
-    if item.part is None and not output_type.removes_unsupported:
+    if item.chunk is None and not output_type.removes_unsupported:
         return answer
     evidence = attribute(output_type, item.document, text, confidence_generations, item.kept_answer)
     if output_type.removes_unsupported:
@@ -195,6 +195,6 @@ def _start_after_rejection(item: GuidedItem, generation: Generation, repair: Rep
         if repair == "told":
             healed = task.with_instructions(explanation(rejected)).healed(item.input.conversation, index)
         kept = KeptAnswer(leaf_confidences(output_type, generation, item.kept_answer), frozenset(spans_to_rewrite))
-        return task.attempt_start(index, healed, item.max_tokens, kept)
+        return AttemptStart.of(index, healed, item.max_tokens, kept)
     except (SchemaError, PatternError, PromptError, BudgetError):
         return item.whole_start

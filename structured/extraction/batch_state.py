@@ -85,10 +85,7 @@ def repetition_warning(
     *,
     noun: Literal["documents", "rows"] = "documents",
 ) -> RepetitionWarning:
-    """Return the warning about answers that repeated themselves, in fields by their paths, as far as these are known.
-
-    `limits` say how their types limit that.
-    """
+    """Return the warning about answers that repeated themselves, in known fields; `limits` say how types limit that."""
     what, _, it_is = _subject(positions, total, noun)
     allowed = f"Describe what the answer is to hold, or allow repetition with {_OPTION_TO_ALLOW[noun]}."
     advice = " ".join((*filter(None, dict.fromkeys(limits)), allowed))
@@ -117,14 +114,9 @@ def of_total(total: int | None) -> str:
 
 
 class BatchState:
-    """How far a batch has come.
+    """How far a batch has come, with the counts of `Progress`.
 
     Attributes:
-        total: The number of documents; None while they are still being read.
-        read: The number of documents that were read to be answered, the first ones.
-        done: The number of documents that have a result, with a value or an error.
-        failed: The number of those that have an error.
-        tokens: The tokens of all texts written.
         skipped: The number of documents that were passed over, since an earlier call had done them.
         model_error: The error of the model, if it failed.
     """
@@ -198,7 +190,7 @@ class BatchState:
                     () if kept is None else tuple(sorted(steps_to_path(steps) for steps in kept.rewritten)),
                     prompt_tokens,
                     item.document,
-                    None if item.part is None else item.part.chunk.body,
+                    None if item.chunk is None else item.chunk.body,
                     tuple(item.attempts[rejected:]),
                     batch=self._batch,
                     time=time,
@@ -299,9 +291,8 @@ def showing(state: BatchState, progress: bool | None) -> Iterator[None]:
         yield
         return
     finished = ThreadEvent()
-    thread = Thread(
-        name="progress", target=_show, args=(state, finished, 0.0 if progress else SECONDS_BEFORE_BAR), daemon=True
-    )
+    patience = 0.0 if progress else SECONDS_BEFORE_BAR
+    thread = Thread(target=_show, args=(state, finished, patience), name="progress", daemon=True)
     try:
         thread.start()
         yield

@@ -230,7 +230,5 @@ def check_order(call: str, output_type: object, text: object) -> None:
             "Pass them the other way round."
         )
     if isinstance(output_type, list):
-        raise TypeError(
-            f"{call} takes one type, and {shown(output_type)} is a list. Call it once for each type, with the "
-            "documents of that type."
-        )
+        problem = f"{call} takes one type, and {shown(output_type)} is a list"
+        raise TypeError(f"{problem}. Call it once for each type, with the documents of that type.")

@@ -167,9 +167,7 @@ def _log_probabilities(model: LanguageModel, item: GuidedItem, texts: Sequence[s
     return np.array([scores.get(one, -np.inf) for one in spelled])
 
 
-def _scores(
-    model: LanguageModel, prompt: Sequence[int], texts: Sequence[tuple[int, ...]]
-) -> dict[tuple[int, ...], float]:
+def _scores(model: LanguageModel, prompt: list[int], texts: list[tuple[int, ...]]) -> dict[tuple[int, ...], float]:
     """Return the log-probability of each beginning of some texts; what the model rules out is left out."""
     scores: dict[tuple[int, ...], float] = {(): 0.0}
     rows: list[tuple[int, ...]] = [()]

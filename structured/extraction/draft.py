@@ -16,7 +16,7 @@ from structured.errors import Attempt, BudgetWarning, GenerationError, PromptErr
 from structured.errors.arguments import count
 from structured.errors.calling_line import warn
 from structured.errors.values import described
-from structured.extraction.guided_task import AttemptStart, GuidedTask
+from structured.extraction.guided_task import AttemptStart
 from structured.extraction.options import Options, checked_options, search_of, with_defaults
 from structured.extraction.prompts import check_characters
 from structured.index.compilation import save_learned
@@ -238,9 +238,9 @@ class Draft:
         elif self._untokenised_text:
             self._tokens += index.forced.spelling(self._untokenised_text.encode())
         self._untokenised_text = ""
-        token_count = max(self._settled_token_count - 1, 0)  # the first token of what is healed stays
-        healed = heal(self._tokens[token_count:], index)
-        healed = healed._replace(token_ids=[*self._tokens[:token_count], *healed.token_ids])
+        settled_count = max(self._settled_token_count - 1, 0)  # the first token of what is healed stays
+        healed = heal(self._tokens[settled_count:], index)
+        healed = healed._replace(token_ids=[*self._tokens[:settled_count], *healed.token_ids])
         context = self._model.context_length
         if context is not None:
             max_tokens = min(max_tokens, context - len(healed.token_ids) - healed.removed_tokens)
@@ -250,7 +250,7 @@ class Draft:
                     f"{context:,}. Use a model with a longer context."
                 )
         _ = Guide(index, max_tokens=max_tokens)  # which says by itself if no answer fits
-        return GuidedTask.attempt_start(index, healed, max_tokens)
+        return AttemptStart.of(index, healed, max_tokens)
 
     def _answer(self, output_type: OutputType[Any], start: AttemptStart) -> tuple[Any, Generation]:
         """Return an answer that validators accept, and its value. Raises GenerationError if there is none."""

@@ -73,26 +73,18 @@ class GuidedTask(Task):
         index = self.index(conversation.document)
         _ = Guide(index, max_tokens=max_tokens)  # raises BudgetError before the model runs
         _ = self._thinking_guide  # and so does this
-        healed = self._healed(token_ids, index)
-        start = self.attempt_start(index, healed, max_tokens)
+        healed = self._heal(token_ids, index)
+        start = AttemptStart.of(index, healed, max_tokens)
         return GuidedItem(self, document, max_tokens, index=index, whole_start=start, next_start=start)
 
     def healed(self, conversation: Conversation, index: Index) -> HealedPrompt:
         """Return the prompt for a conversation, healed for the answers of an index."""
-        return self._healed(calls.encode(self.model, self.prompt(conversation)), index)
+        return self._heal(calls.encode(self.model, self.prompt(conversation)), index)
 
-    def _healed(self, token_ids: list[int], index: Index) -> HealedPrompt:
+    def _heal(self, token_ids: list[int], index: Index) -> HealedPrompt:
         if not self.thinking_tokens and not self.model.has_chat_template:
             return heal(token_ids, index)
         return HealedPrompt(token_ids)
-
-    @staticmethod
-    def attempt_start(
-        index: Index, healed: HealedPrompt, max_tokens: int, kept_answer: KeptAnswer | None = None
-    ) -> "AttemptStart":
-        """Return the start of an attempt; tokens that healing removed from the prompt do not count as the answer's."""
-        guide = Guide(prefixed_index(index, healed.required_prefix), max_tokens=max_tokens + healed.removed_tokens)
-        return AttemptStart(healed, guide, kept_answer)
 
     def request(self, item: "GuidedItem", sampler: Sampler, attempt: int, shared: Sequence[int]) -> Request:
         """Return what is to be written for a document; most prompts of the batch begin with `shared` tokens."""
@@ -157,19 +149,19 @@ class GuidedTask(Task):
 
 
 class AttemptStart(NamedTuple):
-    """The start of an attempt: a prompt, and the guide of the answer behind it.
-
-    Healing removes the last tokens of a prompt, and lets the model write them again (`decoding/prompt_tokens.py`).
-
-    Attributes:
-        healed: Its prompt.
-        guide: The guide of the removed end of the prompt, and of the answer behind it; to be copied.
-        kept_answer: What is kept of an earlier answer; None if all is written again.
-    """
+    """The start of an attempt: a healed prompt, and what is written behind it."""
 
     healed: HealedPrompt
     guide: Guide
+    """The guide of the removed end of the prompt, and of the answer behind it; to be copied."""
     kept_answer: KeptAnswer | None
+    """What is kept of an earlier answer; None if all is written again."""
+
+    @classmethod
+    def of(cls, index: Index, healed: HealedPrompt, max_tokens: int, kept_answer: KeptAnswer | None = None) -> Self:
+        """Return the start of an attempt; tokens that healing removed from the prompt do not count as the answer's."""
+        guide = Guide(prefixed_index(index, healed.required_prefix), max_tokens=max_tokens + healed.removed_tokens)
+        return cls(healed, guide, kept_answer)
 
 
 @dataclass(slots=True, eq=False)
@@ -209,9 +201,7 @@ class GuidedItem(Item):
     def reset(self) -> None:
         """Begin its answer again, in an index whose automaton is not exhausted."""
         self.index = self.task.index(self.document)
-        self.whole_start = self.next_start = self.task.attempt_start(
-            self.index, self.whole_start.healed, self.max_tokens
-        )
+        self.whole_start = self.next_start = AttemptStart.of(self.index, self.whole_start.healed, self.max_tokens)
         self.is_reset = True
 
     @property

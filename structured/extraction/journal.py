@@ -101,10 +101,7 @@ class Journal:
         self.close()
 
     def was_recorded(self, document_id: str, digest: str) -> bool:
-        """Tell whether a document had a record when the file was opened, and forget it.
-
-        Raises OutputError if the record is of another text.
-        """
+        """Tell whether a document had a record at first, and forget it. Raises OutputError if it is of another text."""
         recorded = self._digests.pop(document_id, None)
         if recorded is None or recorded.hex() == digest:
             return recorded is not None
@@ -199,10 +196,8 @@ class Journal:
                 path=str(self.path),
             )
         if record["id"] in self._digests:
-            raise OutputError(
-                f"Line {number} of {self.path} is the second one of the document {record['id']!r}. Remove one of them.",
-                path=str(self.path),
-            )
+            problem = f"Line {number} of {self.path} is the second one of the document {record['id']!r}"
+            raise OutputError(f"{problem}. Remove one of them.", path=str(self.path))
         self._digests[record["id"]] = bytes.fromhex(record["digest"])
         self.failed_before += "error" in record
         self.record_count += 1

@@ -12,7 +12,7 @@ from structured.errors import BudgetError, NotStatedError, PromptError
 from structured.extraction.documents.chunks import Chunk, Chunking, TokenCounter, chunks
 from structured.extraction.documents.document import DocumentLike
 from structured.extraction.guided_task import GuidedTask
-from structured.extraction.task import Answer, InputDocument, Item, Part, Pending, Task
+from structured.extraction.task import Answer, InputDocument, Item, Pending, Task
 from structured.models import checked_calls as calls
 from structured.output_types.keys import key_function, shape_function
 from structured.results.merging import Merged, PartAnswer, merge
@@ -33,10 +33,7 @@ MAX_CHARACTERS_PER_TOKEN = 32
 def prepare(
     task: Task, position: int, document: DocumentLike, chunking: Chunking, *, document_name: str | None = None
 ) -> "Item | LongDocument":
-    """Read a document, and return an item for it, or a `LongDocument` if it is too long for one.
-
-    Raises PromptError or BudgetError.
-    """
+    """Read a document, and return an item, or a `LongDocument` if it is too long. Raises PromptError or BudgetError."""
     input_document = InputDocument.read(position, document, document_name)
     if not isinstance(task, GuidedTask) or task.output_type.root is None or input_document.conversation.earlier_turns:
         return task.prepared(input_document)
@@ -112,7 +109,7 @@ class LongDocument(Pending):
                 if not self._split(chunk):
                     raise
             else:
-                item.part = Part(self, chunk)
+                item.long_document, item.chunk = self, chunk
                 self._open_chunks += 1
                 return item
         if not self._open_chunks and not self._part_answers and self._not_stated is not None:
@@ -121,8 +118,8 @@ class LongDocument(Pending):
 
     def add_answer(self, item: Item, answer: Answer) -> None:
         """Add the answer to a chunk. Split the chunk instead if the answer was shortened and the chunk can be split."""
-        assert item.part is not None
-        chunk = item.part.chunk
+        chunk = item.chunk
+        assert chunk is not None, "it is an item of this document"
         self._open_chunks -= 1
         self.usage = self.usage.plus(item.usage)
         self.attempts += item.attempts
@@ -134,10 +131,8 @@ class LongDocument(Pending):
         self.is_limited_by_context |= is_short and item.is_limited_by_context
         self.repeated_fields |= answer.repeated_fields(self.task.output_type)
         data = self.task.output_type.to_data(answer.text)
-        evidence = {
-            path: replace(one, span=one.span and chunk.in_document(one.span))
-            for path, one in (answer.evidence or {}).items()
-        }
+        in_chunk = answer.evidence or {}
+        evidence = {path: replace(one, span=one.span and chunk.in_document(one.span)) for path, one in in_chunk.items()}
         self._part_answers.append((self._pass_count, PartAnswer(data, evidence, chunk.body[0])))
         self._last_text = answer.text
 

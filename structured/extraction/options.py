@@ -305,9 +305,8 @@ def search_of(options: Options) -> Search:
     sampler = Sampler(**{name: values[name] for name in SAMPLING if name in values})
     search = Search(sampler, options.get("search") or Samples(1))
     if options.get("thinking") is not None and isinstance(search.method, Beams):
-        raise ValueError(
-            f"search is {search.method}, which cannot be combined with thinking. Take Samples, and let them vote."
-        )
+        problem = f"search is {search.method}, which cannot be combined with thinking"
+        raise ValueError(f"{problem}. Take Samples, and let them vote.")
     return search
 
 

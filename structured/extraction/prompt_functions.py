@@ -29,6 +29,8 @@ from structured.results.result import Result
 MAX_INLINE = 100
 """The characters of an argument that is filled in where it stands, if it is one line and not the text."""
 
+_HOW_TO_WRITE_BRACES = "To write a literal brace, double it: {{ or }}."
+
 _NOT_TEXT_TYPES = (type(None), bytes, bytearray, PathLike, Mapping, AbstractSet, list, tuple)
 """What `str.format` would make text of, and nobody means."""
 
@@ -54,19 +56,14 @@ class Template:
         try:
             pieces, used = tuple(_pieces(text)), set(_names(text))
         except ValueError as error:
-            raise PromptError(
-                f"The docstring of {name} is not a template: {error}. To write a literal brace, double it: "
-                "{{ or }}."
-            ) from error
+            raise PromptError(f"The docstring of {name} is not a template: {error}. {_HOW_TO_WRITE_BRACES}") from error
         parameters = list(inspect.signature(function).parameters)
         if parameters and parameters[0] in {"self", "cls"} and parameters[0] not in used:
             del parameters[0]  # of a method
         unknown, missing = sorted(used - set(parameters)), sorted(set(parameters) - used)
         if unknown:
-            raise PromptError(
-                f"The docstring of {name} has fields that are no parameters: {_in_braces(unknown)}. To "
-                "write a literal brace, double it: {{ or }}."
-            )
+            problem = f"The docstring of {name} has fields that are no parameters: {_in_braces(unknown)}"
+            raise PromptError(f"{problem}. {_HOW_TO_WRITE_BRACES}")
         if missing:
             fields = _in_braces(missing)
             raise PromptError(
@@ -214,11 +211,9 @@ def _decorate(function: Callable[..., Any], *, options: Options) -> Any:
         except TypeError as error:
             raise TypeError(f"{function.__name__}() {error}") from None
         bound.apply_defaults()
-        instructions, document = template.fill(bound.arguments)
+        instructions, text = template.fill(bound.arguments)
         extractor, is_result = prepare()
-        result = extractor.result_of(
-            document, instructions, document_name=template.text_name, wants_confidence=is_result
-        )
+        result = extractor.result_of(text, instructions, document_name=template.text_name, wants_confidence=is_result)
         return result if is_result else result.value
 
     if inspect.iscoroutinefunction(function):

@@ -74,19 +74,16 @@ class Conversation:
         if "system" in [turn["role"] for turn in turns[1:]]:
             raise PromptError(f"A message of {name} has the role 'system', and is not the first. Put it first.")
         *earlier, last = turns
+        title = _with_capital(names[-1])
         if last["role"] != "user":
             remedy = "Add a message of the user after it."
             if "user" in [turn["role"] for turn in turns]:
                 remedy = "Leave out what comes after the user's last message."
-            raise PromptError(
-                f"{_with_capital(names[-1])}, the last, has the role {last['role']!r}, and the last must be the "
-                f"user's. {remedy}"
-            )
+            problem = f"{title}, the last, has the role {last['role']!r}, and the last must be the user's"
+            raise PromptError(f"{problem}. {remedy}")
         if not last["content"].strip():
-            raise PromptError(
-                f"{_with_capital(names[-1])} is empty. There is nothing to extract from"
-                f"{'' if is_single else '; leave it out'}."
-            )
+            remedy = "" if is_single else "; leave it out"
+            raise PromptError(f"{title} is empty. There is nothing to extract from{remedy}.")
         system = earlier.pop(0)["content"] if earlier and earlier[0]["role"] == "system" else None
         return cls(last["content"], tuple(earlier), system)
 
@@ -111,19 +108,16 @@ def _message(value: object, name: str) -> dict[str, str]:
             raise PromptError(f"{title} has no {key!r}. {remedy}")
     role, content = value["role"], value["content"]
     if role not in _ROLES:
-        raise PromptError(
-            f"{title} has the role {shown(role)}; it must be 'system', 'user' or 'assistant'. {_role_remedy(role)}"
-        )
+        problem = f"{title} has the role {shown(role)}; it must be 'system', 'user' or 'assistant'"
+        raise PromptError(f"{problem}. {_role_remedy(role)}")
     if not isinstance(content, str):
         parts = " Join the texts of its parts." if isinstance(content, list) else ""
         raise PromptError(f"The content of {name} is {shown(content)}, not text. Pass a str.{parts}")
     empty_members = [key for key, member in value.items() if isinstance(member, list | None) and not member]
     others = [key for key in value if key not in {"role", "content", *empty_members}]
     if others:
-        raise PromptError(
-            f"{title} has {', '.join(map(repr, others))} beside its role and content, which the prompt would lose. "
-            "Write what matters of it into the content."
-        )
+        problem = f"{title} has {', '.join(map(repr, others))} beside its role and content, which the prompt would lose"
+        raise PromptError(f"{problem}. Write what matters of it into the content.")
     return {"role": str(role), "content": content}
 
 
@@ -196,10 +190,8 @@ def chat_messages(  # noqa: PLR0913  what a prompt is made of
         messages.append({"role": "user", "content": f"{above}{escape_labels(text, type_)}"})
         messages.append({"role": "assistant", "content": answer})
     for turn in earlier_turns:
-        said = turn["content"]
-        messages.append(
-            {"role": turn["role"], "content": escape_labels(said, type_) if turn["role"] == "user" else said}
-        )
+        role, said = turn["role"], turn["content"]
+        messages.append({"role": role, "content": escape_labels(said, type_) if role == "user" else said})
     messages.append({"role": "user", "content": f"{above}{escape_labels(document, type_)}"})
     return messages
 

@@ -45,10 +45,7 @@ def digest_of(document: Document) -> str:
 
 
 def differences(before: Mapping[str, Any], now: Provenance, *, ignored: frozenset[str] = frozenset()) -> list[str]:
-    """Return in words how a provenance differs from that of a record.
-
-    The version and options that are `ignored` may differ.
-    """
+    """Return in words how a provenance differs from that of a record, but for the version and the options `ignored`."""
     changes = []
     options_before, options_now = before.get("options", {}), now.options
     for name in sorted({*options_before, *options_now} - ignored):
@@ -135,8 +132,5 @@ def metadata_to_json(document_id: str, metadata: Mapping[str, Any]) -> Any:
     try:
         return json.loads(to_json(dict(metadata)))
     except Exception as error:
-        raise PromptError(
-            f"The metadata of the document {document_id!r} cannot be written as JSON: {message(error)}. Pass plain "
-            "values.",
-            id=document_id,
-        ) from error
+        problem = f"The metadata of the document {document_id!r} cannot be written as JSON: {message(error)}"
+        raise PromptError(f"{problem}. Pass plain values.", id=document_id) from error

@@ -18,6 +18,7 @@ from structured.extraction.options import Options
 from structured.extraction.prompts import Conversation
 from structured.extraction.task import InputDocument, Item, Task
 from structured.models import Model
+from structured.models.protocol import Messages
 from structured.models.remote_model import RemoteModel
 from structured.models.server_api import ServerAnswer, ServerRequest
 from structured.output_types.json_output import DEFAULT_LAYOUT
@@ -41,9 +42,8 @@ def refuse_options(model: RemoteModel, options: Options, search: Search) -> None
     """Raise ValueError for options that a model behind a server cannot have."""
     for name, value in options.items():
         if name in _REFUSED and value != _REFUSED[name][0] and not (name == "repetition" and _is_known(model, value)):
-            raise ValueError(
-                f"{name} is {shown(value)}, and {model.name} is a server. {_REFUSED[name][1]} Leave it out."
-            )
+            problem = f"{name} is {shown(value)}, and {model.name} is a server"
+            raise ValueError(f"{problem}. {_REFUSED[name][1]} Leave it out.")
     if options.get("repair") == "field":
         raise ValueError(
             f"repair is 'field', and {model.name} is a server, which cannot go on with a part of an answer. Take "
@@ -54,17 +54,6 @@ def refuse_options(model: RemoteModel, options: Options, search: Search) -> None
     layout = options.get("layout") or DEFAULT_LAYOUT
     if layout.whitespace not in (DEFAULT_LAYOUT.whitespace, "any"):
         raise ValueError(f"layout is {layout}, and {model.name} lays JSON out itself. Leave its whitespace out.")
-    _refuse_for_form(model, options, search)
-
-
-def _is_known(model: RemoteModel, repetition: object) -> bool:
-    """Tell whether a server takes what is asked about repetition."""
-    is_stop_alone = repetition in (None, Repetition(), Repetition(stop=False))
-    return is_stop_alone and "stop_repetition" in model.api.sampling_options
-
-
-def _refuse_for_form(model: RemoteModel, options: Options, search: Search) -> None:
-    """Raise ValueError for options that one kind of server does not know."""
     api = model.api
     unknown = [name for name in search.sampler.changed_fields if name not in api.sampling_options]
     if unknown:
@@ -73,6 +62,12 @@ def _refuse_for_form(model: RemoteModel, options: Options, search: Search) -> No
         raise ValueError(f"{api.server} does not say how likely a sample is. Pass vote=True to Samples.")
     if options.get("examples") and api.writes_prompts and model.enforced:
         raise ValueError(f"{api.server} makes the prompts itself, and takes no examples. Leave them out.")
+
+
+def _is_known(model: RemoteModel, repetition: object) -> bool:
+    """Tell whether a server takes what is asked about repetition."""
+    is_stop_alone = repetition in (None, Repetition(), Repetition(stop=False))
+    return is_stop_alone and "stop_repetition" in model.api.sampling_options
 
 
 def served_candidates(
@@ -86,13 +81,6 @@ def served_candidates(
     requests = [one.task.request(one, search, attempt) for one in items if isinstance(one, RemoteItem)]
     samples = [_sample(one, number) for one in requests for number in range(search.samples)]
     return grouped(_as_completed(model, samples, batch_size), search.samples)
-
-
-def served_stream(model: RemoteModel, request: ServerRequest) -> Generator[str, None, Generation]:
-    """Yield the pieces of one text as the server writes it; the generation is what it returns. Raises ServerError."""
-    start = perf_counter()
-    answer = yield from model.stream(request)
-    return _generation(answer, perf_counter() - start)
 
 
 def _sample(request: ServerRequest, number: int) -> ServerRequest:
@@ -128,12 +116,11 @@ def _as_completed(
     try:
         for _ in requests:
             position, answer = done.get()
-            fails_alone = isinstance(answer, StructuredError) and not (
-                isinstance(answer, ServerError) and answer.is_for_all
-            )
-            if isinstance(answer, Exception) and not fails_alone:
+            if isinstance(answer, ServerError) and answer.is_for_all:
                 raise answer
-            yield position, answer  # type: ignore[misc]
+            if not isinstance(answer, Generation | StructuredError):
+                raise answer
+            yield position, answer
     finally:
         stop.set()
 
@@ -179,9 +166,11 @@ class RemoteTask(Task):
         _ = self.check
 
     def stream(self, item: Item, search: Search, *, jump_forward: bool) -> Generator[str, None, Generation]:  # noqa: ARG002
-        """Return the pieces of an answer as the server writes them."""
+        """Yield the pieces of an answer as the server writes them. Raises ServerError."""
         assert isinstance(item, RemoteItem), "it is of this task"
-        return served_stream(self.model, self.request(item, search, 0))
+        start = perf_counter()
+        answer = yield from self.model.stream(self.request(item, search, 0))
+        return _generation(answer, perf_counter() - start)
 
     def prepared(self, document: InputDocument) -> "RemoteItem":
         """Return what was read of a document, prepared."""
@@ -208,13 +197,9 @@ class RemoteTask(Task):
         assert not isinstance(messages, str), "servers take chats"
         return self._request(messages, sampling, search)
 
-    def _request(
-        self, messages: Sequence[Mapping[str, str]], sampling: Mapping[str, float], search: Search
-    ) -> ServerRequest:
-        wants_confidence = (
-            self.wants_confidence or isinstance(self.output_type, MissingFieldsType) or search.samples > 1
-        )
-        logprobs = wants_confidence and self.model.api.tells_probabilities
+    def _request(self, messages: Messages, sampling: Mapping[str, float], search: Search) -> ServerRequest:
+        logprobs = self.wants_confidence or isinstance(self.output_type, MissingFieldsType) or search.samples > 1
+        logprobs = logprobs and self.model.api.tells_probabilities
         return ServerRequest(messages, self.constraint, self.max_tokens, sampling, logprobs)
 
 

@@ -87,10 +87,8 @@ def _results(path: Path, output_type: object) -> Iterator[Result[Any]]:
                     path=str(path),
                 ) from error
     except OSError as error:
-        raise OutputError(
-            f"{path} cannot be read: {error.strerror or message(error)}. Pass the path that `write_results` wrote to.",
-            path=str(path),
-        ) from error
+        problem = f"{path} cannot be read: {error.strerror or message(error)}"
+        raise OutputError(f"{problem}. Pass the path that `write_results` wrote to.", path=str(path)) from error
 
 
 SUFFIXES = (".jsonl", ".ndjson")
@@ -232,11 +230,8 @@ def unrecorded(
         except PromptError as error:
             error.id, document_or_error, document = document_id, error, Document("")
         if document_id in seen:
-            raise OutputError(
-                f"Two documents have the id {shown(document_id)}, the second at position {position}. Give each an id "
-                "of its own.",
-                path=str(sink.path),
-            )
+            problem = f"Two documents have the id {shown(document_id)}, the second at position {position}"
+            raise OutputError(f"{problem}. Give each an id of its own.", path=str(sink.path))
         seen.add(document_id)
         digest = digest_of(document)
         if sink.was_recorded(document_id, digest):
@@ -258,8 +253,6 @@ def open_sink(output: Output, provenance: Provenance, resume: Resume) -> Journal
     suffix = path.suffix.lower()
     if suffix and suffix not in SUFFIXES:  # whoever reads it would take it for something else
         table = ", and make a table of it in the end: write_table" if suffix in {".csv", ".parquet"} else ""
-        raise ValueError(
-            f"output is {str(path)!r}, and results are written as lines of JSON, to {' or '.join(SUFFIXES)}. Pass "
-            f"output={path.with_suffix('.jsonl').name!r}{table}."
-        )
+        problem = f"output is {str(path)!r}, and results are written as lines of JSON, to {' or '.join(SUFFIXES)}"
+        raise ValueError(f"{problem}. Pass output={path.with_suffix('.jsonl').name!r}{table}.")
     return Journal(path, provenance, resume)

@@ -10,7 +10,7 @@ from contextvars import copy_context
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
-from typing import Any, NamedTuple, Self, TypeGuard
+from typing import Any, NamedTuple, Self, TypeAlias, TypeGuard
 
 from structured.automata import AUTOMATON_ERRORS
 from structured.decoding.prompt_tokens import common_beginning
@@ -46,6 +46,9 @@ MAX_BLOCK_CHARACTERS = 250_000
 """The characters after which a block ends if it fills a batch: prepared ones take a thousand times its memory."""
 
 
+Work: TypeAlias = Iterable[tuple[Task, DocumentLike] | None]
+"""Documents to answer, each with its task; None for one that is passed over."""
+
 WaitingDocument = tuple[int, Task, DocumentLike]
 """A document that is to be prepared: its position, its task and the document as the caller passed it."""
 
@@ -59,7 +62,7 @@ class PreparedBlock(NamedTuple):
 
 
 def prepared_blocks(
-    work: Iterable[tuple[Task, DocumentLike] | None], state: BatchState, options: Options, document_name: str | None
+    work: Work, state: BatchState, options: Options, document_name: str | None
 ) -> Generator[PreparedBlock, None, None]:
     """Yield blocks of documents, each prepared in a thread while the block before is answered.
 
@@ -86,7 +89,7 @@ def prepared_blocks(
             raise reading_error
 
 
-def blocks_of(work: Iterable[tuple[Task, DocumentLike] | None], batch_size: int) -> Iterator[list[WaitingDocument]]:
+def blocks_of(work: Work, batch_size: int) -> Iterator[list[WaitingDocument]]:
     """Yield documents with their positions, in blocks; where reading them fails, what was read comes first."""
     block: list[WaitingDocument] = []
     characters = 0
@@ -149,17 +152,12 @@ class Run:
         return cls(search, with_defaults(options))
 
     def results(
-        self,
-        work: Iterable[tuple[Task, DocumentLike] | None],
-        state: BatchState,
-        *,
-        progress: bool | None = False,
-        document_name: str | None = None,
+        self, work: Work, state: BatchState, *, progress: bool | None = False, document_name: str | None = None
     ) -> Generator[Result[Any], None, None]:
         """Yield the result of each document as soon as it is there, each of its own task.
 
-        None in `work` is a document that is passed over. A single document may have a name for errors. Where the model
-        fails, the state has its error, and it is raised in the end.
+        A single document may have a name for errors. Where the model fails, the state has its error, and it is raised
+        in the end.
         """
         with (
             state.observed(self.options.get("observe")),
@@ -176,14 +174,7 @@ class Run:
         if state.model_error is not None:
             raise state.model_error
 
-    def values(
-        self,
-        work: Iterable[tuple[Task, DocumentLike]],
-        *,
-        total: int | None,
-        errors: ErrorPolicy,
-        progress: bool | None = False,
-    ) -> list[Any]:
+    def values(self, work: Work, *, total: int | None, errors: ErrorPolicy, progress: bool | None = False) -> list[Any]:
         """Return the values of all documents in their order, with one warning for all that were shortened.
 
         Raises BatchError if some documents failed, or the error of the model if there is no value at all; with
@@ -205,9 +196,8 @@ class Run:
         unfinished = state.error_of_unfinished()
         outcomes = [values.get(position, unfinished) for position in range(state.read if total is None else total)]
         failures = {position: one for position, one in enumerate(outcomes) if isinstance(one, StructuredError)}
-        if state.model_error is not None and (
-            errors == "skip" or (errors == "raise" and len(failures) == len(outcomes))
-        ):
+        has_no_value = len(failures) == len(outcomes)
+        if state.model_error is not None and (errors == "skip" or (errors == "raise" and has_no_value)):
             raise state.model_error
         if errors == "skip":
             return [one for position, one in enumerate(outcomes) if position not in failures]
@@ -368,7 +358,7 @@ def _fail(pending: Pending, error: StructuredError, state: BatchState) -> None:
     if pending.whole.is_done:
         return
     pending.whole.is_done = True
-    if isinstance(pending, Item) and pending.part is not None:
-        start, end = pending.part.chunk.body
+    if isinstance(pending, Item) and pending.chunk is not None:
+        start, end = pending.chunk.body
         error.add_note(f"This is about a part of the document: its characters {start:,} to {end:,}.")
     state.add_failure(pending.position, pending.input.original, error)

@@ -28,10 +28,8 @@ class StreamIterator(Generic[S]):
         self._iterator = iterator
 
     def __reduce__(self) -> NoReturn:
-        raise pickle.PicklingError(
-            f"A {type(self).__name__} is generated lazily, and stays in its process. Take its text or its "
-            "result() elsewhere, or the Extractor."
-        )
+        problem = f"A {type(self).__name__} is generated lazily, and stays in its process"
+        raise pickle.PicklingError(f"{problem}. Take its text or its result() elsewhere, or the Extractor.")
 
     def __iter__(self) -> Iterator[S]:
         return self

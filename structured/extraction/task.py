@@ -97,8 +97,8 @@ class Task(ABC):
     def warn_of_unused(self) -> None:
         """Warn of options that do nothing for its type, or harm."""
         if self.examples and self.model.name == PACKAGED_NAME:
-            problem = "The packaged model answers with its examples. Leave examples out, or name another model."
-            warn(OptionWarning(problem))
+            problem = "The packaged model answers with its examples"
+            warn(OptionWarning(f"{problem}. Leave examples out, or name another model."))
         warn_of_type(self.passed_options, self.output_type, wants_confidence=self.wants_confidence)
 
     def with_options(self, options: Options) -> Self:
@@ -166,11 +166,9 @@ class Task(ABC):
         from importlib.metadata import version  # some milliseconds
 
         model, output_type = self.model, self.output_type
-        chosen: dict[str, Any] = {
-            name: value
-            for name, value in self.passed_options.items()
-            if name not in ANSWER_NEUTRAL_OPTIONS and value != DEFAULTS.get(name)
-        }
+        passed: dict[str, Any] = {**self.passed_options}
+        decisive = sorted(passed.keys() - ANSWER_NEUTRAL_OPTIONS)
+        chosen = {name: passed[name] for name in decisive if passed[name] != DEFAULTS.get(name)}
         if self.examples:
             chosen["examples"] = self.examples
         return Provenance(
@@ -253,13 +251,6 @@ def _repeated_fields(generation: Generation, output_type: OutputType[Any]) -> It
         yield steps_to_field(next(around, ()))
 
 
-class Part(NamedTuple):
-    """A chunk of a long document that an item answers."""
-
-    long_document: "Pending"
-    chunk: Chunk
-
-
 @dataclass(slots=True, eq=False)
 class Pending:
     """One document on its way to its answer, as a whole or in parts."""
@@ -304,15 +295,16 @@ class Item(Pending, ABC):
 
     max_tokens: int
     """The tokens that the context of the model leaves of those that the caller allows."""
-    part: Part | None = field(default=None, kw_only=True)
-    """The part of a long document that it is."""
+    long_document: Pending | None = field(default=None, kw_only=True)
+    """The long document that it is a chunk of."""
+    chunk: Chunk | None = field(default=None, kw_only=True)
     feedback: str = field(default="", kw_only=True)
     """What a server is told in the next attempt of an answer that was rejected."""
 
     @property
     def whole(self) -> Pending:
         """The document that it is, or is a part of."""
-        return self if self.part is None else self.part.long_document
+        return self.long_document or self
 
     @property
     @abstractmethod

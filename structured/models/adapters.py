@@ -93,16 +93,14 @@ def find_adapter(name: str | Path) -> Path:
     if path.is_dir():
         lacks = [file for file in (CONFIG, WEIGHTS) if not (path / file).is_file()]
         if lacks:
-            raise ModelError(
-                f"The folder {shown_name(name)} is not an adapter: it lacks {' and '.join(lacks)}. {EXPECTED}"
-            )
+            problem = f"The folder {shown_name(name)} is not an adapter: it lacks {' and '.join(lacks)}"
+            raise ModelError(f"{problem}. {EXPECTED}")
         return path
     if is_gguf(path):
         return path
     what = "is a file of another kind" if path.is_file() else "does not exist"
-    raise ModelError(
-        f"The adapter {shown_name(name)} {what}. {EXPECTED} An adapter of the hub has to be downloaded first."
-    )
+    problem = f"The adapter {shown_name(name)} {what}"
+    raise ModelError(f"{problem}. {EXPECTED} An adapter of the hub has to be downloaded first.")
 
 
 def gguf_adapter(path: Path) -> GgufFile:
@@ -212,10 +210,8 @@ def _read_folder(folder: Path) -> dict[str, LowRank]:
         raise ModelError(f"{str(folder)!r} is an adapter of the kind {kind!r}, and only LORA is supported.")
     for key, value in config.items():
         if value and key not in _HARMLESS and value not in _NEUTRAL.get(key, ()):
-            raise ModelError(
-                f"{str(folder)!r} says {key}={value!r} in {CONFIG}, which is not supported. Load model and adapter "
-                "with peft, and pass (PeftModel, tokenizer)."
-            )
+            problem = f"{str(folder)!r} says {key}={value!r} in {CONFIG}, which is not supported"
+            raise ModelError(f"{problem}. Load model and adapter with peft, and pass (PeftModel, tokenizer).")
     adapter = {}
     for matrix, (a, b) in _pairs(folder, tensors, r"base_model\.model\.(.+)\.lora_([AB])\.weight").items():
         if len(a) != config["r"]:

@@ -40,10 +40,8 @@ def checked_model(model: LanguageModel) -> LanguageModel:
     except Exception as error:
         raise ModelError(f"The `vocabulary` of {described(model)} raises {type(error).__name__}: {error}") from error
     if not isinstance(vocabulary, Vocabulary):
-        raise ModelError(
-            f"The `vocabulary` of {described(model)} is {described(vocabulary)}. It must be a "
-            "structured.vocabulary.Vocabulary."
-        )
+        problem = f"The `vocabulary` of {described(model)} is {described(vocabulary)}"
+        raise ModelError(f"{problem}. It must be a structured.vocabulary.Vocabulary.")
     for name, check in _FACTS.items():
         try:
             check(f"The `{name}` of {described(model)}", getattr(model, name))
@@ -94,9 +92,8 @@ def prefill(
     """Let a model read prompts; see `LanguageModel.prefill`. Raises ModelError, also for other values."""
     pair: Any = called(model.name, lambda: model.prefill(prompts, shared=shared, window=window))
     if not (isinstance(pair, tuple) and len(pair) == 2 and isinstance(pair[0], DecodingBatch)):
-        raise ModelError(
-            f"The prefill of {model.name} returned {described(pair)}. A pair is needed: a DecodingBatch, and logits."
-        )
+        problem = f"The prefill of {model.name} returned {described(pair)}"
+        raise ModelError(f"{problem}. A pair is needed: a DecodingBatch, and logits.")
     batch, logits = pair
     return batch, checked_logits(model, logits, len(prompts), window)
 

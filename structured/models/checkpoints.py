@@ -89,9 +89,8 @@ def fetch(name: str) -> Path:
                 )
             part.replace(path)
     except (OSError, KeyError, BadZipFile) as error:
-        raise ModelError(
-            f"{name!r} cannot be kept as {path}: {error}. Make room, or set STRUCTURED_CACHE_DIR to another folder."
-        ) from error
+        problem = f"{name!r} cannot be kept as {path}: {error}"
+        raise ModelError(f"{problem}. Make room, or set STRUCTURED_CACHE_DIR to another folder.") from error
     return path
 
 
@@ -178,10 +177,8 @@ def find_checkpoint(name: str | os.PathLike[str]) -> Path | None:
         path = fetched_path(text)
         if path.is_file():
             return path
-        raise ModelError(
-            f"The model {text!r} has not been fetched yet, or to another place than {path}. Run "
-            f"`structured fetch {text}`."
-        )
+        problem = f"The model {text!r} has not been fetched yet, or to another place than {path}"
+        raise ModelError(f"{problem}. Run `structured fetch {text}`.")
     _refuse_address(name)
     if isinstance(name, os.PathLike) or _reads_as_path(text):
         kind = "file" if text.endswith(".gguf") else "folder"

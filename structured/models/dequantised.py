@@ -96,9 +96,7 @@ def key_of(path: Path, dtype: str) -> str:
 
     facts = [FORMAT, dtype, str(torch.get_default_dtype()), *map(version, ("transformers", "gguf"))]
     for pattern in _BESIDE:
-        facts += [
-            f"{beside.name} {_digest(beside)}" for beside in sorted(path.parent.glob(pattern)) if beside.is_file()
-        ]
+        facts += [f"{file.name} {_digest(file)}" for file in sorted(path.parent.glob(pattern)) if file.is_file()]
     digest = hashlib.sha256(json.dumps(facts).encode()).hexdigest()
     return f"{_digest(path)}-{digest[:16]}"
 
@@ -160,7 +158,6 @@ def _same_weights(first: "PreTrainedModel", second: "PreTrainedModel") -> bool:
     import torch
 
     tensors, others = first.state_dict(), second.state_dict()
-    return tensors.keys() == others.keys() and all(
-        tensor.dtype == others[name].dtype and torch.equal(tensor.to("cpu"), others[name])
-        for name, tensor in tensors.items()
-    )
+    if tensors.keys() != others.keys() or any(tensors[name].dtype != others[name].dtype for name in tensors):
+        return False
+    return all(torch.equal(tensors[name].to("cpu"), others[name]) for name in tensors)

@@ -78,9 +78,8 @@ class GgufFile:
             blocks = np.frombuffer(self._data, np.uint8, count, self._start + tensor.offset)
             return dequantize(blocks, kind).reshape(tensor.shape).astype(np.float32)
         except (NotImplementedError, *_DAMAGED) as error:
-            raise ModelError(
-                f"{name} in {str(self.path)!r} cannot be read: {error}. Download or convert it again."
-            ) from error
+            problem = f"{name} in {str(self.path)!r} cannot be read: {error}"
+            raise ModelError(f"{problem}. Download or convert it again.") from error
 
     def _numbers(self, form: str) -> list[Any]:
         numbers = struct.unpack_from(f"<{form}", self._data, self._at)

@@ -52,7 +52,7 @@ KERNEL = "conv.conv"
 """The kernel of a layer's convolution, with the row of the token itself last; layers without one attend."""
 
 
-class TokenColumn(NamedTuple):
+class Column(NamedTuple):
     """The texts and places of new tokens."""
 
     slots: NDArray[np.intp]
@@ -110,7 +110,7 @@ class Lfm2:
         if (batch.lengths + counts).max() > self.context_length:
             raise ValueError(f"A text is longer than the {self.context_length:,} tokens of the context.")
         batch.grow(counts)
-        column = TokenColumn.of(counts, batch)
+        column = Column.of(counts, batch)
         states = self.embedding[np.concatenate([np.asarray(new, dtype=np.intp) for new in token_ids])]
         ends = column.ends(window)
         for layer, kept in zip(self.layers, batch.layers, strict=True):
@@ -129,9 +129,7 @@ class Lfm2:
         normed: Floats = states * (weight / np.sqrt(squares / np.float32(states.shape[-1]) + self.epsilon))
         return normed
 
-    def _attend(
-        self, layer: Layer, states: Floats, kept: list[Floats], column: TokenColumn, asked: TokenColumn
-    ) -> Floats:
+    def _attend(self, layer: Layer, states: Floats, kept: list[Floats], column: Column, asked: Column) -> Floats:
         """Attend from the tokens asked for to those before them in their texts; keep the keys and values of all."""
         heads = (states @ layer["self_attn.qkv_proj"]).reshape(len(states), 3, self.heads, -1)
         cosines, sines = (table[column.places, None, None] for table in (self.cosines, self.sines))
@@ -153,7 +151,7 @@ class Lfm2:
         return attended.reshape(len(queries), -1) @ layer["self_attn.out_proj"]
 
 
-def _attend_together(out: Floats, queries: Floats, keys: Floats, values: Floats, column: TokenColumn) -> None:
+def _attend_together(out: Floats, queries: Floats, keys: Floats, values: Floats, column: Column) -> None:
     """Attend from the few new tokens of all texts at once, padded to one number and one length; empty slots as well."""
     slots, places, starts, _ = column
     counts = np.diff(starts)
@@ -192,7 +190,7 @@ def _feed_forward(layer: Layer, states: Floats) -> Floats:
     return out
 
 
-def _convolve(layer: Layer, states: Floats, kept: list[Floats], column: TokenColumn, asked: TokenColumn) -> Floats:
+def _convolve(layer: Layer, states: Floats, kept: list[Floats], column: Column, asked: Column) -> Floats:
     """Mix the tokens asked for with the few before them in their texts; keep the gated inputs of all."""
     gate_in, gate_out, inputs = np.split(states @ layer["conv.in_proj"], 3, axis=1)
     (gated,) = kept

@@ -75,9 +75,8 @@ class LlamaContext:
             params.type_k = params.type_v = BF16
         self._context = self._library.llama_init_from_model(llama.model, params)
         if not self._context:
-            raise ModelError(
-                f"llama.cpp cannot make room for {tokens:,} tokens of {name}. Lower context_length, or gpu_layers."
-            )
+            problem = f"llama.cpp cannot make room for {tokens:,} tokens of {name}"
+            raise ModelError(f"{problem}. Lower context_length, or gpu_layers.")
         free = self._library.llama_free
         weakref.finalize(self, lambda context: free(context) if llama.model else None, self._context)
         pointers = (self._library.llama_adapter_lora_p_ctypes * len(adapters))(*(pointer for pointer, _ in adapters))
@@ -177,10 +176,8 @@ class LlamaContext:
             self._prefixes.clear()
             code = self._library.llama_decode(self._context, batch)
         if code in {NO_ROOM, NO_MEMORY}:
-            raise OutOfMemoryError(
-                f"{self.name} has no room for all texts: its context is {self.tokens:,} tokens. Raise context_length, "
-                "shorten the document, or lower max_tokens."
-            )
+            problem = f"{self.name} has no room for all texts: its context is {self.tokens:,} tokens"
+            raise OutOfMemoryError(f"{problem}. Raise context_length, shorten the document, or lower max_tokens.")
         if code:
             raise ModelError(f"llama.cpp could not run {self.name}: llama_decode returned {code}.")
         if not scored.any():
@@ -279,10 +276,8 @@ class Weights:
         self.context_params.n_threads = threads or max(self.context_params.n_threads_batch // 2, 1)
         self.model = library.llama_model_load_from_file(os.fsencode(path), self.model_params)
         if not self.model:
-            raise ModelError(
-                f"llama.cpp cannot load {path!r}: the file is damaged, or unsupported by this version. "
-                "Download it again, or upgrade llama-cpp-python."
-            )
+            problem = f"llama.cpp cannot load {path!r}: the file is damaged, or unsupported by this version"
+            raise ModelError(f"{problem}. Download it again, or upgrade llama-cpp-python.")
         weakref.finalize(self, library.llama_model_free, self.model)
 
 

@@ -21,17 +21,14 @@ from structured.models.checkpoints import EXPECTED, lacking, shown_name, why_not
 from structured.models.dequantised import key_of, model_cache
 
 if TYPE_CHECKING:
-    from transformers import PreTrainedModel, PreTrainedTokenizerBase
-
+    from structured.models.dequantised import Loaded
     from structured.vocabulary import Vocabulary
 
 _PLACEMENTS = ("auto", "balanced", "balanced_low_0", "sequential", "cpu", "cuda", "mps")
 """Names that accelerate takes for a `device_map`, and the most common devices."""
 
 
-def load_pretrained(
-    name: str, path: Path | None, *, device_map: str | dict[str, Any] | None, dtype: str
-) -> "tuple[PreTrainedModel, PreTrainedTokenizerBase]":
+def load_pretrained(name: str, path: Path | None, *, device_map: str | dict[str, Any] | None, dtype: str) -> "Loaded":
     """Load a model and its tokenizer from a local folder or GGUF file or, without one, by its hub id.
 
     The options are those of `load_model`. A model of the hub is downloaded, with bars; without a connection, the copy
@@ -59,9 +56,8 @@ def load_pretrained(
                 "Use 'auto', 'cpu', 'cuda', or 'cuda:1'."
             ) from error
     if not torch.cuda.is_available() and "cuda" in str(device_map):
-        raise ModelError(
-            f"device_map is {device_map!r}, and torch finds no CUDA device here. Leave device_map out, or use 'cpu'."
-        )
+        problem = f"device_map is {device_map!r}, and torch finds no CUDA device here"
+        raise ModelError(f"{problem}. Leave device_map out, or use 'cpu'.")
     if not isinstance(dtype, str) or (dtype != "auto" and not isinstance(getattr(torch, dtype, None), torch.dtype)):
         raise ModelError(f"{dtype!r} is not a dtype of torch. Use 'auto', 'float32', 'bfloat16' or 'float16'.")
     logging.getLogger("transformers.integrations.hub_kernels").addFilter(_is_no_advice)
@@ -98,15 +94,12 @@ def folder_vocabulary(folder: Path, names: set[str]) -> "Vocabulary":
         if "generation_config.json" in names:
             ends.append(GenerationConfig.from_pretrained(folder).eos_token_id)
     except Exception as error:  # a damaged checkpoint may raise anything
-        raise ModelError(
-            f"The tokenizer in {shown_name(folder)} cannot be loaded. transformers says: {' '.join(str(error).split())}"
-        ) from error
+        problem = f"The tokenizer in {shown_name(folder)} cannot be loaded"
+        raise ModelError(f"{problem}. transformers says: {' '.join(str(error).split())}") from error
     return vocabulary_of(tokenizer, ends, width=width)
 
 
-def _load_gguf(
-    path: Path, device_map: str | dict[str, Any] | None, dtype: str
-) -> "tuple[PreTrainedModel, PreTrainedTokenizerBase]":
+def _load_gguf(path: Path, device_map: str | dict[str, Any] | None, dtype: str) -> "Loaded":
     """Return the model and the tokenizer of a GGUF file, from the cache, or dequantised and saved there."""
     disk = model_cache()
     key = "" if disk is None else key_of(path, dtype)
@@ -121,9 +114,7 @@ def _load_gguf(
     return model, tokenizer
 
 
-def _dequantise(
-    path: Path, device_map: str | dict[str, Any] | None, dtype: str
-) -> "tuple[PreTrainedModel, PreTrainedTokenizerBase]":
+def _dequantise(path: Path, device_map: str | dict[str, Any] | None, dtype: str) -> "Loaded":
     """Return the model and the tokenizer that transformers makes of a GGUF file."""
     from transformers import AutoModelForCausalLM, AutoTokenizer
 

@@ -140,9 +140,14 @@ class WrappedModel(LanguageModel):
 
     def __init__(self, model: LanguageModel) -> None:
         self.model = model
-        facts = (*Model.__annotations__, *LanguageModel.__annotations__)
-        for name in facts:
+        for name in (*Model.__annotations__, *LanguageModel.__annotations__):
             setattr(self, name, getattr(model, name))
+
+    def prefill(
+        self, prompts: Sequence[Sequence[int]], *, shared: int = 0, window: int = 0
+    ) -> tuple[DecodingBatch, Logits]:
+        """Read prompts, as the model does."""
+        return self.model.prefill(prompts, shared=shared, window=window)
 
     def encode(self, prompt: str | Messages) -> list[int]:
         """Return the token ids of a prompt, as the model encodes it."""

@@ -62,10 +62,8 @@ class RemoteModel(Model):
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self._key_is_given:
-            raise pickle.PicklingError(
-                f"{self!r} was given a key, which is not written into a pickle. Set {self.api.key} instead, or "
-                "connect again."
-            )
+            problem = f"{self!r} was given a key, which is not written into a pickle"
+            raise pickle.PicklingError(f"{problem}. Set {self.api.key} instead, or connect again.")
         to = self._connection
         return partial(connect, enforced=self.enforced, timeout=to.timeout, retries=to.retries), (self.name,)
 

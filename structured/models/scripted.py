@@ -53,9 +53,8 @@ class ByteTokenizer:
         if not isinstance(tokens, tuple) or not all(isinstance(token, bytes | None) for token in tokens):
             raise TypeError(f"tokens is {shown(tokens)}; it must be a tuple of bytes and None, as BYTE_TOKENS is.")
         if not tokens or tokens[0]:
-            raise ValueError(
-                "The first of the tokens begins each prompt, and must be None. Put None before the others."
-            )
+            problem = "The first of the tokens begins each prompt, and must be None"
+            raise ValueError(f"{problem}. Put None before the others.")
 
     def encode(self, text: str) -> list[int]:
         """Return the first token, and then repeatedly the longest that fits. Raises ValueError where none fits."""

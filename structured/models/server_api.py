@@ -47,17 +47,14 @@ class Address:
             )
         server, transport = match["server"].lower(), match["transport"]
         if "@" in text[match.end() :].partition("/")[0]:
-            raise ModelError(
-                f"The address of the {server} server has a user or a password, which results and logs would show. "
-                "Pass the key as connect(…, api_key=…), or set its environment variable."
-            )
+            problem = f"The address of the {server} server has a user or a password, which results and logs would show"
+            raise ModelError(f"{problem}. Pass the key as connect(…, api_key=…), or set its environment variable.")
         try:
             parts = urlsplit(f"//{text[match.end() :]}")
             port = parts.port
         except ValueError:  # which repeats the host and the port: of `ana:secret`, a password
-            raise ModelError(
-                f"The host or the port of the {server} server cannot be read. Write the address as {_EXAMPLE}."
-            ) from None
+            problem = f"The host or the port of the {server} server cannot be read"
+            raise ModelError(f"{problem}. Write the address as {_EXAMPLE}.") from None
         if not parts.hostname or parts.query or parts.fragment:
             raise ModelError(f"{text!r} is not the address of a model. Write it as {_EXAMPLE}.")
         if port is None and transport != "https":
@@ -270,9 +267,7 @@ def wrapped(constraint: JsonConstraint, member: str) -> Mapping[str, Any]:
             f"{constraint.name} {what}, and the server only writes objects, into which it would have to be put",
             remedy='Refer to definitions alone, and write what is referred to under $defs: {"$ref": "#/$defs/Name"}.',
         )
-    root: dict[str, Any] = {
-        keyword: schema.pop(keyword) for keyword in ("$schema", "$defs", "definitions") if keyword in schema
-    }
+    root: dict[str, Any] = {key: schema.pop(key) for key in ("$schema", "$defs", "definitions") if key in schema}
     answer = {"properties": {member: schema}, "required": [member], "additionalProperties": False}
     return {"type": "object", **answer, **root}
 

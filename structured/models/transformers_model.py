@@ -10,7 +10,7 @@ version of transformers may change it.
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cached_property
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Self, cast
@@ -147,9 +147,8 @@ class Network:
             what = "takes no cache of transformers"
         else:
             return
-        raise ModelError(
-            f"{name} {what}, and only causal language models with such a cache are supported. Use another model."
-        )
+        problem = f"{name} {what}, and only causal language models with such a cache are supported"
+        raise ModelError(f"{problem}. Use another model.")
 
     def logits_cost(self) -> float:
         """Return the cost of the logits of one more place, in tokens: the last layer's share of the work."""
@@ -165,7 +164,7 @@ class Network:
 
         if self.has_slots:
             return SlotCache(self.model, rows, self.cache_name)
-        return PaddedCache(self.model, rows, self.parameter_names, self.cache_name, has_attention=self.has_attention)
+        return PaddedCache(self, rows)
 
     @cached_property
     def can_append_several_tokens(self) -> bool:
@@ -220,16 +219,13 @@ class Network:
         return cast("torch.Tensor", logits)
 
 
-@contextmanager
-def _kernels_without_planning(device: "torch.device") -> Iterator[None]:
+def _kernels_without_planning(device: "torch.device") -> AbstractContextManager[object]:
     """Exclude cuDNN's kernel of attention on a GPU: for each new number of tokens it plans for 50 to 1,000 ms."""
     if device.type != "cuda":
-        yield
-        return
+        return nullcontext()
     from torch.nn.attention import SDPBackend, sdpa_kernel
 
-    with sdpa_kernel([SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]):
-        yield
+    return sdpa_kernel([SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH])
 
 
 CPU_PASS_COST, GPU_PASS_COST = 96.0, 512.0
@@ -372,9 +368,8 @@ def _memory_errors() -> Iterator[None]:
     try:
         yield
     except torch.OutOfMemoryError as error:
-        raise OutOfMemoryError(
-            "The device has no memory left for one text. Shorten the document, lower max_tokens, or use another model."
-        ) from error
+        problem = "The device has no memory left for one text"
+        raise OutOfMemoryError(f"{problem}. Shorten the document, lower max_tokens, or use another model.") from error
 
 
 def vocabulary_of(

@@ -44,9 +44,7 @@ async def readable(documents: AsyncDocuments) -> AsyncIterator[Documents]:
 
 
 async def _read(
-    documents: AsyncIterable[DocumentLike],
-    ready: "queue.SimpleQueue[DocumentLike | _End]",
-    places: asyncio.Semaphore,
+    documents: AsyncIterable[DocumentLike], ready: "queue.SimpleQueue[DocumentLike | _End]", places: asyncio.Semaphore
 ) -> None:
     """Read documents as far as there is room."""
     iterator = aiter(documents)
@@ -70,9 +68,7 @@ async def _read(
 
 
 def _documents_for_thread(
-    ready: "queue.SimpleQueue[DocumentLike | _End]",
-    places: asyncio.Semaphore,
-    loop: asyncio.AbstractEventLoop,
+    ready: "queue.SimpleQueue[DocumentLike | _End]", places: asyncio.Semaphore, loop: asyncio.AbstractEventLoop
 ) -> Iterator[DocumentLike]:
     """Yield documents in a thread as they have been read."""
     while not isinstance(document := ready.get(), _End):

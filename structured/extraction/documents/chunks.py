@@ -86,15 +86,11 @@ class Joint(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A part of a document that is read by itself.
-
-    Attributes:
-        body: Where it stands.
-        context: What goes along with it, from before it: the last heading, the header of the table.
-    """
+    """A part of a document that is read by itself."""
 
     body: Span
     context: tuple[Span, ...] = ()
+    """What goes along with it, from before it: the last heading, the header of the table."""
 
     def text(self, document: str) -> str:
         """Return what is read: the context, each piece of it on a line, and the body."""
@@ -262,11 +258,9 @@ def _table_header(document: str, spans: Sequence[Span], texts: Sequence[str], nu
         return spans[number][0], _trimmed(document, spans[number + 1])[1]
     if len(block) < MIN_TABLE_LINES or any(map(str.isdigit, block[0])):
         return None
-    if any(
-        least <= block[0].count(mark) == block[1].count(mark) == block[2].count(mark)
-        for mark, least in _CELL_SEPARATORS.items()
-    ):
-        return _trimmed(document, spans[number])
+    for mark, least in _CELL_SEPARATORS.items():
+        if least <= block[0].count(mark) == block[1].count(mark) == block[2].count(mark):
+            return _trimmed(document, spans[number])
     return None
 
 

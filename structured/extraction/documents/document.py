@@ -102,10 +102,8 @@ def each_document(documents: Documents) -> Iterator[DocumentLike]:  # noqa: C901
         case Path() if documents.is_dir():
             return _files(documents)
         case Path():
-            raise PromptError(
-                f"The documents are {documents}, which is no folder. Pass a folder, or a list: [path]. The rows of a "
-                "table are documents, too: read_rows(path)."
-            )
+            problem = f"The documents are {documents}, which is no folder. Pass a folder, or a list: [path]"
+            raise PromptError(f"{problem}. The rows of a table are documents, too: read_rows(path).")
         case Mapping():
             raise PromptError("The documents are a mapping, and would be its keys. Pass list(documents.items()).")
         case AbstractSet():
@@ -116,9 +114,8 @@ def each_document(documents: Documents) -> Iterator[DocumentLike]:  # noqa: C901
             warn_of_names(documents)
             return iter(documents)
         case AsyncIterable():
-            raise PromptError(
-                "The documents are an asynchronous iterable. Pass it to aextract_batch or aextract_results."
-            )
+            problem = "The documents are an asynchronous iterable"
+            raise PromptError(f"{problem}. Pass it to aextract_batch or aextract_results.")
     raise PromptError(f"The documents are {shown(documents)}. Pass a list of texts.")
 
 

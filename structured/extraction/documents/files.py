@@ -46,10 +46,8 @@ def read_mail(path: Path) -> Content:
         def header_source_parse(self, sourcelines: list[str]) -> tuple[str, str]:
             if sum(map(len, sourcelines)) > MAX_HEADER_CHARACTERS:
                 name = sourcelines[0].partition(":")[0][:40]
-                raise PromptError(
-                    f"The mail {path} has a header {name!r} of more than {MAX_HEADER_CHARACTERS:,} characters. Shorten "
-                    "it, or leave the mail out."
-                )
+                problem = f"The mail {path} has a header {name!r} of more than {MAX_HEADER_CHARACTERS:,} characters"
+                raise PromptError(f"{problem}. Shorten it, or leave the mail out.")
             return super().header_source_parse(sourcelines)
 
     class Part(EmailMessage):
@@ -59,10 +57,8 @@ def read_mail(path: Path) -> Content:
             if isinstance(payload, Part):
                 payload.level = self.level + 1
                 if payload.level > MAX_MAIL_LEVELS:
-                    raise PromptError(
-                        f"The mail {path} has parts within parts on more than {MAX_MAIL_LEVELS} levels. Save the inner "
-                        "mail by itself, or leave it out."
-                    )
+                    problem = f"The mail {path} has parts within parts on more than {MAX_MAIL_LEVELS} levels"
+                    raise PromptError(f"{problem}. Save the inner mail by itself, or leave it out.")
             super().attach(payload)
 
     with path.open("rb") as file:
@@ -225,7 +221,5 @@ def _read_as(path: Path, kind: FileKind) -> Content:
             f"pip install 'structured-extraction[{_EXTRA_OF_PACKAGE[error.name]}]'."
         ) from error
     except Exception as error:
-        raise PromptError(
-            f"The file {path} is {kind.name}, and cannot be read: {type(error).__name__}: {message(error)}. Open it "
-            "and save it again, or leave it out."
-        ) from error
+        problem = f"The file {path} is {kind.name}, and cannot be read: {type(error).__name__}: {message(error)}"
+        raise PromptError(f"{problem}. Open it and save it again, or leave it out.") from error

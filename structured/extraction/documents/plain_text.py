@@ -66,10 +66,8 @@ def decoded(data: bytes, name: str, encoding: str = "utf-8") -> str:
     try:
         text = str(memoryview(data)[len(mark) :], encoding)
     except LookupError as error:
-        raise PromptError(
-            f"{name} says that its encoding is {encoding!r}, which Python does not know. Convert it to UTF-8, or leave "
-            "it out."
-        ) from error
+        problem = f"{name} says that its encoding is {encoding!r}, which Python does not know"
+        raise PromptError(f"{problem}. Convert it to UTF-8, or leave it out.") from error
     except UnicodeDecodeError as error:
         place = len(mark) + error.start
         raise PromptError(
@@ -87,7 +85,6 @@ def _problem_of_binary(data: bytes) -> str:
     zeros = (sample[0::2].count(0), sample[1::2].count(0))
     if max(zeros) > len(sample) // 4 and min(zeros) * 4 < max(zeros):
         order = "utf-16-le" if zeros[1] > zeros[0] else "utf-16-be"
-        return (
-            f"looks like UTF-16, and does not begin with a byte-order mark. Pass its text: path.read_text({order!r})."
-        )
+        remedy = f"Pass its text: path.read_text({order!r})."
+        return f"looks like UTF-16, and does not begin with a byte-order mark. {remedy}"
     return "has NUL characters, so that it is no text, and is of no kind that can be read. Leave it out."

@@ -29,19 +29,15 @@ Row: TypeAlias = Mapping[str, Any] | PromptError
 
 
 class SourceTable(NamedTuple):
-    """A table that is open.
-
-    Attributes:
-        path: Its file.
-        columns: The names of its columns; in JSON lines, those of the first object.
-        text_columns: Those that may have texts.
-        rows: The rows, each with the number of its first line, from 1, or of its row in Parquet.
-    """
+    """A table that is open."""
 
     path: Path
     columns: tuple[str, ...]
+    """The names of its columns; in JSON lines, those of the first object."""
     text_columns: tuple[str, ...]
+    """Those that may have texts."""
     rows: Iterator[tuple[int, Row]]
+    """The rows, each with the number of its first line, from 1, or of its row in Parquet."""
 
 
 def lines_of(path: Path) -> Iterator[str]:
@@ -55,10 +51,8 @@ def lines_of(path: Path) -> Iterator[str]:
         try:
             for number, line in enumerate(lines, 1):
                 if "\0" in line:
-                    raise PromptError(
-                        f"Line {number:,} of {path} has NUL characters, so that the file is hardly text. Convert it to "
-                        "UTF-8."
-                    )
+                    problem = f"Line {number:,} of {path} has NUL characters, so that the file is hardly text"
+                    raise PromptError(f"{problem}. Convert it to UTF-8.")
                 yield line
         except UnicodeDecodeError as error:  # text in UTF-16 is decoded a block at a time
             line = f"Line {number + 1:,}" if is_utf_8 else f"A line after {number:,}"
@@ -94,9 +88,8 @@ def _separator(path: Path, sample: list[str]) -> str:
     fitting = [separator for separator in SEPARATORS if _fits(sample, separator)]
     if len(fitting) > 1:
         names = " or ".join(SEPARATORS[one] for one in fitting)
-        raise PromptError(
-            f"The separator of {path} may be {names}. Save it with tabs as a .tsv file, or put every field into quotes."
-        )
+        problem = f"The separator of {path} may be {names}"
+        raise PromptError(f"{problem}. Save it with tabs as a .tsv file, or put every field into quotes.")
     if fitting:
         return fitting[0]
     present = [separator for separator in SEPARATORS if separator in sample[0]]
@@ -118,23 +111,18 @@ def _fits(sample: list[str], separator: str) -> bool:
 def _records(path: Path, lines: Iterable[str], separator: str) -> Iterator[tuple[int, list[str]]]:
     """Yield records with the numbers of their first lines. Raises PromptError where quotes are not balanced."""
     reader = csv.reader(lines, delimiter=separator, strict=True)
-    first_line = 1
+    line = 1
     try:
         for record in reader:
             if record:
-                yield first_line, record
-            first_line = reader.line_num + 1
+                yield line, record
+            line = reader.line_num + 1
     except csv.Error as error:
+        remedy = "Look for a quote that is not closed, or not doubled within a field."
         if "field limit" in message(error):
-            remedy = (
-                "If its quotes are balanced and the text is that long, raise the limit: "
-                "csv.field_size_limit(10_000_000)."
-            )
-        else:
-            remedy = "Look for a quote that is not closed, or not doubled within a field."
-        raise PromptError(
-            f"The row at line {first_line:,} of {path} cannot be read: {message(error)}. {remedy}"
-        ) from error
+            condition = "If its quotes are balanced and the text is that long"
+            remedy = f"{condition}, raise the limit: csv.field_size_limit(10_000_000)."
+        raise PromptError(f"The row at line {line:,} of {path} cannot be read: {message(error)}. {remedy}") from error
 
 
 def _csv_rows(path: Path, header: list[str], records: Iterator[tuple[int, list[str]]]) -> Iterator[tuple[int, Row]]:
@@ -142,11 +130,8 @@ def _csv_rows(path: Path, header: list[str], records: Iterator[tuple[int, list[s
         if len(record) == len(header):
             yield number, dict(zip(header, record, strict=True))
         else:
-            problem = (
-                f"{path}:{number}: the row has {counted(len(record), 'field')}, and the header has {len(header)}. Put "
-                "fields with separators or line breaks into quotes."
-            )
-            yield number, PromptError(problem)
+            problem = f"{path}:{number}: the row has {counted(len(record), 'field')}, and the header has {len(header)}"
+            yield number, PromptError(f"{problem}. Put fields with separators or line breaks into quotes.")
 
 
 def read_json_lines(path: Path) -> SourceTable:
