@@ -168,8 +168,8 @@ def _component_schemas(schema: CoreSchema) -> Iterable[CoreSchema]:
         return list(schema["items_schema"])
     if kind == "json":
         return [schema.get("schema", {"type": "any"})]
-    fields = schema.get("fields", ())
     if kind in ("model-fields", "dataclass-args", "named-tuple"):
+        fields = schema["fields"]
         return [field["schema"] for field in (fields.values() if isinstance(fields, Mapping) else fields)]
     return [schema["schema"]] if "schema" in schema else []
 
@@ -192,9 +192,9 @@ def lacks_configuration(definition: Any) -> bool:
     return kind in ("bytes", "str") or any(map(lacks_configuration, definition.values()))
 
 
-def restrictions(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the entries of a configuration that restrict strings and bytes."""
-    return {name: config[name] for name in _RESTRICTING_SETTINGS if config.get(name)}
+def restrictions(config: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the entries of a configuration that restrict strings and bytes; None if there are none."""
+    return {name: config[name] for name in _RESTRICTING_SETTINGS if config.get(name)} or None
 
 
 def length_keywords(schema: CoreSchema, json_schema: Mapping[str, Any]) -> tuple[str, str] | None:
@@ -286,6 +286,8 @@ def without_overrides(schema: Mapping[str, Any]) -> dict[str, Any]:
     return {**schema, "metadata": metadata} | ({} if "ref" not in schema else {"ref": f"{schema['ref']} itself"})
 
 
-def contradicts(override: Mapping[str, Any], own_schema: Mapping[str, Any]) -> bool:
-    """Tell whether a JSON Schema lacks a rule of another, or has it otherwise."""
-    return any(override.get(keyword) != rule for keyword, rule in own_schema.items() if keyword not in _ANNOTATIONS)
+def note_contradiction(json_schema: dict[str, Any], own_schema: Mapping[str, Any]) -> None:
+    """Add `claimed` to a JSON Schema that lacks a rule of Pydantic's own, or has it otherwise."""
+    rules = {keyword: rule for keyword, rule in own_schema.items() if keyword not in _ANNOTATIONS}
+    if any(json_schema.get(keyword) != rule for keyword, rule in rules.items()):
+        json_schema["claimed"] = True

@@ -72,7 +72,7 @@ class Survey:
         self._first_paths: dict[str, str] = {}  # by JSON Pointer of an object, the path where its fields are listed
         self._open_definitions: dict[str, str] = {}  # by JSON Pointer, the paths of those that are being visited
         has_fields = isinstance(schema.schema, Mapping) and "properties" in schema.schema
-        self.root = self._visit_field(schema, path="", kind=name if has_fields else self._kind(schema))
+        self.root = self._visit_field(schema, "", name if has_fields else self._kind(schema))
         if schema.location.whitespace.name == "any":
             self._note_hazard("whitespace", "", self._fields[0])
 
@@ -111,7 +111,7 @@ class Survey:
         for affected in self._fields_by_pointer[pointer]:
             affected.refusals[id(error)] = error
 
-    def _visit_field(self, part: Subschema, *, path: str, kind: str, may_be_left_out: bool = False) -> _VisitedSchema:
+    def _visit_field(self, part: Subschema, path: str, kind: str, *, may_be_left_out: bool = False) -> _VisitedSchema:
         field = _Field(path, kind, may_be_left_out)
         self._fields.append(field)
         if path and not may_be_left_out and not can_be_missing(part):
@@ -181,9 +181,8 @@ class Survey:
         self._first_paths[pointer] = path
         for name in part.schema["properties"]:
             member = part.subschema("properties", name)
-            is_optional = may_be_left_out(part, name)
             yield self._visit_field(
-                member, path=member_path(path, name), kind=self._kind(member), may_be_left_out=is_optional
+                member, member_path(path, name), self._kind(member), may_be_left_out=may_be_left_out(part, name)
             )
 
 
@@ -244,9 +243,8 @@ def inspect_json(output_type: JsonOutput[Any]) -> "Report":
             survey.refuse(refusal)
     except PatternError as error:
         survey.refuse(SchemaError(error.problem, remedy=error.remedy))
-    return Report(
-        output_type.name, output_type.layout.whitespace, survey.fields(), survey.hazards(), survey.choices, cost
-    )
+    name, whitespace = output_type.name, output_type.layout.whitespace
+    return Report(name, whitespace, survey.fields(), survey.hazards(), survey.choices, cost)
 
 
 _Refusals = dict[tuple[str, str | None, str], SchemaError]

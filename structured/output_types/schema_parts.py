@@ -188,6 +188,8 @@ _ITEM_KEYWORDS = ("items", "prefixItems", "additionalItems", "additionalProperti
 
 def object_schemas(part: Subschema, *keywords: str) -> list[Subschema]:
     """Return the schemas that some keywords of a schema have and that are objects, by keyword."""
+    if not isinstance(part.schema, Mapping):
+        return []
     key_paths = [keys for keys, _ in subschemas(part.schema, part.location.draft) if keys[0] in keywords]
     return [part.subschema(*keys) for keys in sorted(key_paths, key=lambda keys: keywords.index(str(keys[0])))]
 
