@@ -51,9 +51,7 @@ class Choice(OutputType[T], Generic[T]):
         if isinstance(options, str | bytes) or not isinstance(options, Iterable):
             raise SchemaError(f"{described(options)} is no list of choices", remedy='Give a list: Choice(["a", "b"]).')
         pairs = (
-            list(options.items())
-            if isinstance(options, Mapping)
-            else [(_text_of(option), option) for option in options]
+            list(options.items()) if isinstance(options, Mapping) else [(_text_of(value), value) for value in options]
         )
         if not pairs:
             raise SchemaError("A Choice has nothing to choose from", remedy="Give one choice at least.")

@@ -1,16 +1,18 @@
-"""Core schemas of Pydantic: the functions in them, the names and lengths of values, and what their author overrides.
+"""Core schemas of Pydantic: their functions, the names, lengths and texts of values, and what their author overrides.
 
 `json_schema_extra`, `WithJsonSchema` and `__get_pydantic_json_schema__` change the JSON Schema, and not the validation.
 What they add is enforced as one more rule, or refused as an unknown keyword. What they change or remove would let
 texts be written that are rejected. Where a function reads the value first, they are all that is known, and believed.
 """
 
+import json
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from pydantic.types import Base64Encoder, Base64UrlEncoder
+from pydantic_core import SchemaError, SchemaValidator, ValidationError
 
 from structured.json_schema.document.location import VALIDATORS
 
@@ -291,3 +293,31 @@ def note_contradiction(json_schema: dict[str, Any], own_schema: Mapping[str, Any
     rules = {keyword: rule for keyword, rule in own_schema.items() if keyword not in _ANNOTATIONS}
     if any(json_schema.get(keyword) != rule for keyword, rule in rules.items()):
         json_schema["claimed"] = True
+
+
+def listed_keys(schema: Any) -> dict[str, Any]:
+    """Return the schema of keys that are of a Literal or an Enum: `Literal["a", True]` → `"a"`, `"true"`."""
+    members = schema["expected"] if schema["type"] == "literal" else [member.value for member in schema["members"]]
+    values = [getattr(member, "value", member) for member in members]
+    texts = [value if isinstance(value, str) else json.dumps(value, default=repr) for value in values]
+    pairs = {"type": "dict", "keys_schema": schema}
+    json_schema = {"type": "string", "enum": texts}
+    return json_schema | unreadable_values(texts, (json.dumps({text: None}) for text in texts), pairs)
+
+
+def unreadable_values(values: list[Any], texts: Iterable[str], schema: Any) -> dict[str, list[Any]]:
+    """Return as a keyword the values, if any, that Pydantic does not read from their JSON texts."""
+    try:
+        validator = SchemaValidator(schema)
+    except SchemaError:
+        return {"unreadable_values": values} if values else {}
+    unreadable = [value for value, text in zip(values, texts, strict=True) if not _is_readable(text, validator)]
+    return {"unreadable_values": unreadable} if unreadable else {}
+
+
+def _is_readable(text: str, validator: SchemaValidator) -> bool:
+    try:
+        validator.validate_json(text)
+    except ValidationError:
+        return False
+    return True

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, time
 from functools import cached_property, lru_cache
-from itertools import chain, islice
+from itertools import islice
 from typing import Annotated, Any, Literal, TypeVar, get_args
 
 from pydantic import GetJsonSchemaHandler
@@ -14,7 +14,7 @@ from structured.errors import SchemaError
 from structured.errors.arguments import one_of
 from structured.errors.recursion import deep
 from structured.json_schema.document.drafts import SchemaDraft, subschemas
-from structured.json_schema.document.location import GROUNDED, GROUNDED_AFTERWARDS, Identity, Schema, Subschema
+from structured.json_schema.document.location import GROUNDED, GROUNDED_AFTERWARDS, Schema, Subschema
 from structured.json_schema.grounding import GROUNDABLE, is_stated_in_forms
 from structured.json_schema.nullable import can_be_null, types_of
 from structured.output_types.paths import FieldSelection
@@ -23,10 +23,8 @@ from structured.output_types.schema_parts import (
     NON_ASSERTING_KEYWORDS,
     edited_at,
     flattened,
+    known_targets,
     list_at,
-    listed_schemas,
-    object_schemas,
-    reachable_schemas,
     with_schema_at,
 )
 from structured.output_types.stated_dates import stated_dates, stated_datetimes, stated_times
@@ -102,7 +100,7 @@ def with_everything_grounded(root: Subschema) -> Schema:
     something else: see `docs/log.md`, 2026-11-24. Where a rule around the text may reject what is left, such as
     `contains` or another branch of `allOf`, the text can only be quoted.
     """
-    return _marked_everywhere(root, _schemas_under_rules(root))
+    return _marked_everywhere(root, _pointers_under_rules(root))
 
 
 def _can_be_grounded(schema: Mapping[str, Any]) -> bool:
@@ -115,10 +113,10 @@ _CONCLUSION_KEYWORDS = frozenset({"enum", "const", "contentSchema"})
 
 
 @deep
-def _marked_everywhere(part: Subschema, ruled: set[Identity] | None, *, may_be_missing: bool = False) -> Schema:
+def _marked_everywhere(part: Subschema, quoted: set[str] | None, *, may_be_missing: bool = False) -> Schema:
     """Return a schema in which all values that can be stated are marked.
 
-    A text that can be removed is marked as such, unless its schema is `ruled`, or that is None.
+    A text that can be removed is marked as such, unless its JSON Pointer is in `quoted`, or that is None.
     """
     schema: Schema = part.schema
     for keys, _ in subschemas(schema, part.location.draft) if isinstance(schema, Mapping) else ():
@@ -126,13 +124,13 @@ def _marked_everywhere(part: Subschema, ruled: set[Identity] | None, *, may_be_m
             is_branch = keys[0] in {"anyOf", "oneOf"}
             is_item = keys[0] == "items" and "prefixItems" not in schema
             is_replaceable = is_item or (is_branch and (may_be_missing or can_be_null(part)))
-            marked = _marked_everywhere(part.subschema(*keys), ruled, may_be_missing=is_replaceable)
+            marked = _marked_everywhere(part.subschema(*keys), quoted, may_be_missing=is_replaceable)
             schema = with_schema_at(schema, keys, marked)
     if not isinstance(schema, Mapping) or GROUNDED in schema or not _can_be_grounded(schema):
         return schema
     is_text = types_of(schema) - {"null"} == {"string"} and not is_stated_in_forms(schema)
     can_be_removed = is_text and (may_be_missing or "null" in types_of(schema))
-    if can_be_removed and ruled is not None and part.identity not in ruled:
+    if can_be_removed and quoted is not None and part.location.pointer not in quoted:
         return {**schema, GROUNDED_AFTERWARDS: True}
     return {**schema, GROUNDED: "words"}
 
@@ -151,23 +149,45 @@ _SILENT_KEYWORDS = NON_ASSERTING_KEYWORDS | {
 """Keywords that say nothing of the values in an object or a list."""
 
 
-def _schemas_under_rules(root: Subschema) -> set[Identity]:
-    """Return the schemas whose values cannot be removed or become null, since a rule may reject what is left.
+def _pointers_under_rules(root: Subschema) -> set[str]:
+    """Return the JSON Pointers of schemas whose values cannot be removed or become null: a rule may reject the rest.
 
-    `{"minItems": 2, "items": {"type": "string"}}` → that of the items
+    `{"allOf": [{"items": {"type": "string"}}, {"minItems": 2}]}` → `/allOf/0/items`, among others
     """
-    ruled: list[Subschema] = []
-    for part in (root, *reachable_schemas(root)):
-        schema = part.schema if isinstance(part.schema, Mapping) else {}
-        if not _RULES_FOR_ALL_INSIDE.isdisjoint(schema) or _is_combined(schema):
-            ruled += (part, *reachable_schemas(part))
-        ruled += flattened(object_schemas(part, "items")) if schema.get("minItems") else ()
-        ruled += flattened(object_schemas(part, "properties")) if "patternProperties" in schema else ()
-        if not part.location.is_type:  # Pydantic drops repetitions, and takes the first branch of a union
-            must_differ = object_schemas(part, "items") if schema.get("uniqueItems") is True else []
-            exclusive = [] if "discriminator" in schema else listed_schemas(part, "oneOf")
-            ruled += chain.from_iterable(map(reachable_schemas, must_differ + exclusive))
-    return {part.identity for part in ruled}
+    pointers: set[str] = set()
+    visited: set[tuple[str, bool, bool]] = set()
+    unvisited = [(root, False, False)]
+    while unvisited:
+        part, is_ruled, is_ruled_inside = unvisited.pop()
+        visit = (part.location.pointer, is_ruled, is_ruled_inside)
+        if visit in visited or not isinstance(part.schema, Mapping):
+            continue
+        visited.add(visit)
+        if not _RULES_FOR_ALL_INSIDE.isdisjoint(part.schema) or _is_combined(part.schema):
+            is_ruled = is_ruled_inside = True
+        pointers |= {part.location.pointer} if is_ruled else set()
+        unvisited += [(target, is_ruled, is_ruled_inside) for target in known_targets(part)]
+        for keys, _ in subschemas(part.schema, part.location.draft):
+            if keys[0] not in ("$defs", "definitions"):
+                rules = _rules_below(part, keys[0], is_ruled=is_ruled, is_ruled_inside=is_ruled_inside)
+                unvisited.append((part.subschema(*keys), *rules))
+    return pointers
+
+
+def _rules_below(part: Subschema, keyword: str | int, *, is_ruled: bool, is_ruled_inside: bool) -> tuple[bool, bool]:
+    """Return whether a rule may reject that a value below a keyword changes, and that a value inside it does."""
+    schema, is_type = part.schema, part.location.is_type
+    match keyword:
+        case "allOf" | "anyOf":
+            return is_ruled, is_ruled_inside
+        case "oneOf":
+            return is_ruled, is_ruled_inside or not (is_type or "discriminator" in schema)
+        case "items":
+            must_differ = not is_type and schema.get("uniqueItems") is True  # Pydantic drops repetitions
+            return is_ruled_inside or bool(schema.get("minItems")), is_ruled_inside or must_differ
+        case "properties":
+            return is_ruled_inside or "patternProperties" in schema, is_ruled_inside
+    return is_ruled_inside, is_ruled_inside
 
 
 def _is_combined(schema: Schema) -> bool:

@@ -55,6 +55,11 @@ class _Field:
     same_as: dict[str, None] = field(default_factory=dict)
     pointers: set[str] = field(default_factory=set)
 
+    def report(self) -> FieldReport:
+        """Return the facts of a report."""
+        reasons, others = tuple(self.refusals.values()), tuple(self.same_as)
+        return FieldReport(self.path, self.kind, tuple(self.validators), reasons, others, self.may_be_left_out)
+
 
 class Survey:
     """A walk through a schema: the parts as a tree, the fields that they speak of, the hazards in them.
@@ -78,17 +83,7 @@ class Survey:
 
     def fields(self) -> tuple[FieldReport, ...]:
         """Return the fields, each before those inside it."""
-        return tuple(
-            FieldReport(
-                path=field.path,
-                kind=field.kind,
-                validators=tuple(field.validators),
-                refusals=tuple(field.refusals.values()),
-                same_as=tuple(field.same_as),
-                may_be_left_out=field.may_be_left_out,
-            )
-            for field in self._fields
-        )
+        return tuple([field.report() for field in self._fields])
 
     def hazards(self) -> tuple[Hazard, ...]:
         """Return the hazards, without those of fields that are refused, which have to be changed anyway."""

@@ -210,12 +210,11 @@ class JsonOutput(OutputType[T]):
                 error = _emptiness(item, grounded) if any(map(has_fields, flattened([item]))) else None
                 if error is not None and _emptiness(item) is None:
                     problem = f"{error.problem.removeprefix(UNSATISFIABLE)} (at #{error.schema_path})"
-                    warn(
-                        StructuredWarning(
-                            f"{self.name} can have no object at #{item.location.pointer}: {problem}. Let that be null "
-                            "(None in its type) or missing (the option allow_missing), to get the rest of the object."
-                        )
+                    message = (
+                        f"{self.name} can have no object at #{item.location.pointer}: {problem}. Let that be null "
+                        "(None in its type) or missing (the option allow_missing), to get the rest of the object."
                     )
+                    warn(StructuredWarning(message))
 
     @property
     def digest(self) -> str:

@@ -23,8 +23,7 @@ from typing import Any
 from zoneinfo import available_timezones
 
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, JsonSchemaValue, JsonSchemaWarningKind
-from pydantic_core import SchemaError as CoreSchemaError
-from pydantic_core import SchemaValidator, ValidationError, core_schema
+from pydantic_core import core_schema
 
 from structured.errors.recursion import deep
 from structured.json_schema.document.location import VALIDATORS
@@ -41,9 +40,11 @@ from structured.output_types.core_schema import (
     lacks_configuration,
     length_keywords,
     length_limits,
+    listed_keys,
     note_contradiction,
     overrides_json_schema,
     restrictions,
+    unreadable_values,
     unwrapped,
     with_keywords,
     without_overrides,
@@ -101,7 +102,7 @@ class CompleteJsonSchema(GenerateJsonSchema):
         """Add what Pydantic shows and does not accept: `Literal[b"x"]`, `Literal[2**70]`, an Enum of dates."""
         json_schema = self._pydantic_schema(schema)
         values = [json_schema["const"]] if "const" in json_schema else json_schema["enum"]
-        return json_schema | _unreadable_values(values, map(json.dumps, values), schema)
+        return json_schema | unreadable_values(values, map(json.dumps, values), schema)
 
     def _with_function(self, schema: Any) -> JsonSchemaValue:
         """Add the keywords of the function."""
@@ -264,7 +265,7 @@ class CompleteJsonSchema(GenerateJsonSchema):
         if kind == "definition-ref" and schema["schema_ref"] in self._core_definitions:
             return self._key_schema(self._core_definitions[schema["schema_ref"]])
         if kind in ("literal", "enum"):
-            return _listed_keys(schema)
+            return listed_keys(schema)
         if kind == "nullable":
             return self._key_schema(schema["schema"])
         if kind == "union":
@@ -295,8 +296,7 @@ class CompleteJsonSchema(GenerateJsonSchema):
         if is_byte_size_reader(function):
             json_schema = {"anyOf": [{"type": "string", "format": "byte-size"}, {"type": "integer", "minimum": 0}]}
         if is_decoder(function) and json_schema.get("format", "binary") != "binary":
-            # what it decodes is no longer the text
-            return with_keywords(json_schema, {FUNCTION: function.__qualname__})
+            return with_keywords(json_schema, {FUNCTION: function.__qualname__})  # what it decodes is no more the text
         lengths = length_limits(function)
         if not lengths:
             return with_keywords(json_schema, function_keywords(function))
@@ -422,31 +422,3 @@ def _rounded(bound: Any, towards: float) -> float:
     nearest = float(bound)
     is_inside = nearest >= bound if towards > 0 else nearest <= bound
     return nearest if is_inside else math.nextafter(nearest, towards)
-
-
-def _listed_keys(schema: Any) -> JsonSchemaValue:
-    """Return the schema of keys that are of a Literal or an Enum: `Literal["a", True]` → `"a"`, `"true"`."""
-    members = schema["expected"] if schema["type"] == "literal" else [member.value for member in schema["members"]]
-    values = [getattr(member, "value", member) for member in members]
-    texts = [value if isinstance(value, str) else json.dumps(value, default=repr) for value in values]
-    pairs = core_schema.dict_schema(schema)
-    json_schema = {"type": "string", "enum": texts}
-    return json_schema | _unreadable_values(texts, (json.dumps({text: None}) for text in texts), pairs)
-
-
-def _unreadable_values(values: list[Any], texts: Iterable[str], schema: Any) -> dict[str, list[Any]]:
-    """Return as a keyword the values, if any, that Pydantic does not read from their JSON texts."""
-    try:
-        validator = SchemaValidator(schema)
-    except CoreSchemaError:
-        return {"unreadable_values": values} if values else {}
-    unreadable = [value for value, text in zip(values, texts, strict=True) if not _is_readable(text, validator)]
-    return {"unreadable_values": unreadable} if unreadable else {}
-
-
-def _is_readable(text: str, validator: SchemaValidator) -> bool:
-    try:
-        validator.validate_json(text)
-    except ValidationError:
-        return False
-    return True

@@ -121,9 +121,8 @@ class Regex(OutputType[T], Generic[T]):
         self.dialect = dialect
         self.convert = convert
         self.groups = groups
-        parsed_flags = Flags(
-            *(bool(self.flags & flag) for flag in (re.IGNORECASE, re.MULTILINE, re.DOTALL, re.VERBOSE, re.ASCII))
-        )
+        letters = (re.IGNORECASE, re.MULTILINE, re.DOTALL, re.VERBOSE, re.ASCII)
+        parsed_flags = Flags(*(bool(self.flags & letter) for letter in letters))
         self.whole_pattern = whole_regex_to_pattern(pattern, _DIALECTS[dialect], parsed_flags)
         if groups is not None:
             _check_groups(groups, pattern, self.flags)
@@ -239,9 +238,8 @@ def to_regex(output_type: object, *, layout: JsonLayout | None = None) -> str:
             regular language, such as a `Grammar`, or is a combination that is known by its automaton alone.
     """
     resolved = resolve_type(output_type, layout=layout)
-    automaton = (
-        None if isinstance(resolved, JsonOutput) or resolved.depends_on_document else automaton_of(resolved, None)
-    )
+    has_own_automaton = not (isinstance(resolved, JsonOutput) or resolved.depends_on_document)
+    automaton = automaton_of(resolved, None) if has_own_automaton else None
     if isinstance(resolved, Regex) and resolved.dialect == "python" and not resolved.flags:
         return resolved.source
     if isinstance(automaton, RegularAutomaton):
