@@ -199,18 +199,14 @@ def _function_type(functions: list[Any], parallel: bool) -> FunctionType:
     callables = _index_by_name([(signature_of(function).name, function) for function in functions])
     call: Any = Union[tuple(signature.call for signature in signatures)]  # noqa: UP007  of as many as there are
     try:
-        call_output = python_type(list[call] if parallel else call)
+        output = python_type(list[call] if parallel else call)
     except SchemaError:
         for signature in signatures:
             _check_parameters(signature)
         raise
+    name, schema, adapter = _type_name(callables, parallel), output.schema, output.adapter
     return FunctionType(
-        _type_name(callables, parallel),
-        call_output.schema,
-        adapter=call_output.adapter,
-        annotation=call_output.annotation,
-        callables=callables,
-        parallel=parallel,
+        name, schema, adapter=adapter, annotation=output.annotation, callables=callables, parallel=parallel
     )
 
 
@@ -232,12 +228,9 @@ def _check_parameters(signature: Signature) -> None:
         try:
             python_type(get_args(annotation)[0])  # which is in Required, or in NotRequired
         except SchemaError as error:
-            raise SchemaError(
-                f"The parameter {name} of {signature.name}: {error.problem}",
-                schema_path=error.schema_path,
-                keyword=error.keyword,
-                remedy=error.remedy,
-            ) from error
+            problem = f"The parameter {name} of {signature.name}: {error.problem}"
+            path, keyword = error.schema_path, error.keyword
+            raise SchemaError(problem, schema_path=path, keyword=keyword, remedy=error.remedy) from error
 
 
 def _index_by_name(pairs: list[tuple[str, Callable[..., Any]]]) -> dict[str, Callable[..., Any]]:

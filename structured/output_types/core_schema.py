@@ -252,9 +252,7 @@ def _alias_paths(alias: Any) -> list[list[Any]]:
     return [list(path) for path in alias] if alias and isinstance(alias[0], list) else [list(alias)]
 
 
-_ANNOTATIONS = frozenset(
-    {"$comment", "default", "deprecated", "description", "examples", "readOnly", "title", "writeOnly"}
-)
+_ANNOTATIONS = {"$comment", "default", "deprecated", "description", "examples", "readOnly", "title", "writeOnly"}
 _UNKNOWN_INPUT_KINDS = frozenset(
     {"any", "callable", "custom-error", "function-before", "function-plain", "function-wrap", "is-instance"}
 )

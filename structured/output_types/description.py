@@ -262,8 +262,8 @@ class _TypeDescriber:
                 yield f"{_key(name)}: {_ANY}"
                 continue
             member, question_mark = part.subschema("properties", name), "?" if may_be_left_out(part, name) else ""
-            comment = self._property_comment(name, member)
-            yield f"{_key(name)}{question_mark}: {self.describe(member, indent)}{comment}"
+            description = f"{_key(name)}{question_mark}: {self.describe(member, indent)}"
+            yield f"{description}{self._property_comment(name, member)}"  # by then, the member may have a name
 
     def _property_comment(self, name: str, part: Subschema) -> str:
         """Return the comment on a property: `  // Title: description`, or nothing."""
@@ -358,11 +358,8 @@ class _CompactDescriber(_TypeDescriber):
 
     def _is_vague(self, part: Subschema, keyword: str) -> bool:
         """Tell whether none of the branches has properties, which would be worth showing."""
-        return not any(
-            has_fields(target)
-            for branch in object_schemas(part, keyword)
-            for target in (branch, *known_targets(branch))
-        )
+        branches = object_schemas(part, keyword)
+        return not any(has_fields(target) for branch in branches for target in (branch, *known_targets(branch)))
 
     def _describe_target(self, target: Subschema, indent: str) -> str:
         return self.reference_to(target) if target.identity in self._ancestors else self.describe(target, indent)

@@ -57,10 +57,8 @@ class Grounding:
         self, core_schema: Any, handler: GetJsonSchemaHandler | None = None
     ) -> dict[str, Any]:
         if handler is None:  # of the class itself
-            raise SchemaError(
-                "Grounding is a class, and marks nothing",
-                remedy="Write Grounding(), as in Annotated[str, Grounding()].",
-            )
+            remedy = "Write Grounding(), as in Annotated[str, Grounding()]."
+            raise SchemaError("Grounding is a class, and marks nothing", remedy=remedy)
         return {**handler(core_schema), GROUNDED: self.boundary}
 
 

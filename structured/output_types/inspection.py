@@ -176,9 +176,8 @@ class Survey:
         self._first_paths[pointer] = path
         for name in part.schema["properties"]:
             member = part.subschema("properties", name)
-            yield self._visit_field(
-                member, member_path(path, name), self._kind(member), may_be_left_out=may_be_left_out(part, name)
-            )
+            is_optional = may_be_left_out(part, name)
+            yield self._visit_field(member, member_path(path, name), self._kind(member), may_be_left_out=is_optional)
 
 
 _ORDER = list(HAZARDS)

@@ -31,6 +31,11 @@ _DIALECTS = {"python": PYTHON, "rust": RUST, "ecma": ECMA}
 
 _SUPPORTED_FLAGS = re.IGNORECASE | re.MULTILINE | re.DOTALL | re.VERBOSE | re.ASCII | re.UNICODE | re.DEBUG
 
+TASK = (
+    "Find what the text states, and answer with it alone, written so that this regular expression matches the whole "
+    "answer."
+)
+
 MAX_SHOWN_CHARACTERS = 60
 """Characters of an expression that its name has."""
 
@@ -177,15 +182,8 @@ class Regex(OutputType[T], Generic[T]):
     def describe(self) -> Description:
         """Return the expression, as the model is shown it."""
         flags = "".join(letter for letter in "imsxa" if self.flags & re.RegexFlag[letter.upper()])
-        return Description(
-            "Regular expression",
-            f"(?{flags}){self.source}" if flags else self.source,
-            answer="Match",
-            task=(
-                "Find what the text states, and answer with it alone, written so that this regular expression matches "
-                "the whole answer."
-            ),
-        )
+        expression = f"(?{flags}){self.source}" if flags else self.source
+        return Description("Regular expression", expression, answer="Match", task=TASK)
 
     def _facts(self) -> tuple[object, ...]:
         return "regex", self.source, int(self.flags), self.dialect

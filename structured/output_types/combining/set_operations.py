@@ -54,8 +54,8 @@ class Alternatives(Combination[T]):
 
     def __init__(self, options: Sequence[OutputType[Any]]) -> None:
         """Take the options, those of alternatives among them one by one."""
-        groups = [option.members if isinstance(option, Alternatives) else (option,) for option in options]
-        flat = list(chain(*groups))
+        groups = (option.members if isinstance(option, Alternatives) else (option,) for option in options)
+        flat = list(chain.from_iterable(groups))
         self._set_members(flat, joined_names(flat, "|"))
 
     def _distinguishing_arguments(self) -> tuple[object, ...]:
@@ -160,9 +160,8 @@ class Alternatives(Combination[T]):
 def alternatives(left: object, right: object) -> "Alternatives[Any]":
     """Return the texts of both; a str is a text that stands for itself."""
     sides = enumerate((left, right), start=1)
-    return Alternatives(
-        [Choice([side]) if isinstance(side, str) else to_part(side, f"option {place}") for place, side in sides]
-    )
+    parts = [Choice([side]) if isinstance(side, str) else to_part(side, f"option {place}") for place, side in sides]
+    return Alternatives(parts)
 
 
 class Restricted(Combination[T]):
