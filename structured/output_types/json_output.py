@@ -175,8 +175,8 @@ class JsonOutput(OutputType[T]):
 
     def is_item(self, steps: Steps) -> bool:
         """Tell whether what is at a place is an item of a list in which places mean nothing, as they do in a tuple."""
-        lists = [part.schema for part in flattened(parts_at(self.root, steps[:-1])) if isinstance(part.schema, Mapping)]
-        return isinstance(steps[-1], int) and not any("prefixItems" in schema for schema in lists)
+        lists = flattened(parts_at(self.root, steps[:-1]))
+        return isinstance(steps[-1], int) and not any("prefixItems" in part.schema for part in lists)
 
     def check(self) -> None:
         """Raise SchemaError where a rule is not supported."""
