@@ -194,7 +194,7 @@ def lacks_configuration(definition: Any) -> bool:
     return kind in ("bytes", "str") or any(map(lacks_configuration, definition.values()))
 
 
-def restrictions(config: Mapping[str, Any]) -> dict[str, Any] | None:
+def restrictions(config: Mapping[str, Any]) -> Any:
     """Return the entries of a configuration that restrict strings and bytes; None if there are none."""
     return {name: config[name] for name in _RESTRICTING_SETTINGS if config.get(name)} or None
 
