@@ -14,7 +14,7 @@ from structured.extraction.prompts import chat_messages, completion_prompt
 from structured.json_schema.document.location import Compilation, Location, Reading, Subschema
 from structured.json_schema.whitespace import DEFAULT_WHITESPACE, read_whitespace
 from structured.models.protocol import Messages
-from structured.output_types.description import date_layouts, describe
+from structured.output_types.description import describe
 from structured.output_types.json_output import type_description
 from structured.output_types.output_type import Description
 from training.generate import Sample, samples
@@ -78,7 +78,7 @@ def description_of(schema: Mapping[str, Any]) -> Description:
     """Return the description of the type that a JSON Schema describes."""
     compilation = Compilation(schema, read_whitespace(DEFAULT_WHITESPACE), Reading.TYPE, "written")
     root = Subschema(schema, Location(compilation))
-    return type_description(describe(root), date_layouts(root))
+    return type_description(describe(root), root)
 
 
 def answer_text(answer: object, style: str) -> str:

@@ -156,10 +156,8 @@ def fields_of(annotation: Any) -> dict[str, tuple[list[str], Any]]:
     type_arguments = dict(zip(getattr(origin, "__parameters__", ()), get_args(annotation), strict=False))
     hints = _hints(origin)
     names = [field.name for field in dataclasses.fields(origin)] if dataclasses.is_dataclass(origin) else hints
-    return {
-        name: (_names_in_text(name, hints.get(name)), _specialised(hints.get(name, Any), type_arguments))
-        for name in names
-    }
+    kinds = {name: _specialised(hints.get(name, Any), type_arguments) for name in names}
+    return {name: (_names_in_text(name, hints.get(name)), kind) for name, kind in kinds.items()}
 
 
 def _names_in_text(name: str, field: Any) -> list[str]:

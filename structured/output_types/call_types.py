@@ -16,7 +16,7 @@ from structured.errors import SchemaError
 from structured.errors.arguments import flag
 from structured.errors.values import described
 from structured.json_schema.document.location import Compilation, Schema
-from structured.output_types.description import date_layouts, describe
+from structured.output_types.description import describe
 from structured.output_types.functions import ARGUMENTS, NAME, Call, Signature, Tool, signature_of
 from structured.output_types.json_output import JsonLayout, JsonOutput, type_description
 from structured.output_types.json_schema import JsonSchema, JsonSchemaType
@@ -51,11 +51,8 @@ class _CallType(JsonOutput[Any]):
     def compilation(self) -> Compilation:
         """Return the compilation of the schema: arguments that are not required may be left out."""
         compilation = super().compilation()
-        return (
-            replace(compilation, optional_properties="omittable")
-            if compilation.optional_properties == "written"
-            else compilation
-        )
+        is_written = compilation.optional_properties == "written"
+        return replace(compilation, optional_properties="omittable") if is_written else compilation
 
     def check(self) -> None:
         """Raise SchemaError where a rule is not supported, also in one function alone: a union would leave it out."""
@@ -99,7 +96,7 @@ class _CallType(JsonOutput[Any]):
     def describe(self) -> Description:
         """Return the functions in the style of a TypeScript interface."""
         task = TASK_IN_PARALLEL if self.parallel else TASK
-        return type_description(describe(self.root), date_layouts(self.root), task=task)
+        return type_description(describe(self.root), self.root, task=task)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restored, (tuple(self.callables.values()), self.parallel, self.layout, self.schema)
@@ -199,22 +196,17 @@ def _function_type(functions: list[Any], parallel: bool) -> FunctionType:
     for function in functions:
         _check_function(function)
     signatures = [signature_of(function) for function in functions]
-    names = [signature.name for signature in signatures]
-    callables = _index_by_name(list(zip(names, functions, strict=True)))
+    callables = _index_by_name([(signature_of(function).name, function) for function in functions])
     call: Any = Union[tuple(signature.call for signature in signatures)]  # noqa: UP007  of as many as there are
     try:
-        call_output = python_type(list[call] if parallel else call)
+        output = python_type(list[call] if parallel else call)
     except SchemaError:
         for signature in signatures:
             _check_parameters(signature)
         raise
+    name, schema, adapter = _type_name(callables, parallel), output.schema, output.adapter
     return FunctionType(
-        _type_name(callables, parallel),
-        call_output.schema,
-        adapter=call_output.adapter,
-        annotation=call_output.annotation,
-        callables=callables,
-        parallel=parallel,
+        name, schema, adapter=adapter, annotation=output.annotation, callables=callables, parallel=parallel
     )
 
 
@@ -236,12 +228,9 @@ def _check_parameters(signature: Signature) -> None:
         try:
             python_type(get_args(annotation)[0])  # which is in Required, or in NotRequired
         except SchemaError as error:
-            raise SchemaError(
-                f"The parameter {name} of {signature.name}: {error.problem}",
-                schema_path=error.schema_path,
-                keyword=error.keyword,
-                remedy=error.remedy,
-            ) from error
+            problem = f"The parameter {name} of {signature.name}: {error.problem}"
+            path, keyword = error.schema_path, error.keyword
+            raise SchemaError(problem, schema_path=path, keyword=keyword, remedy=error.remedy) from error
 
 
 def _index_by_name(pairs: list[tuple[str, Callable[..., Any]]]) -> dict[str, Callable[..., Any]]:

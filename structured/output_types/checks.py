@@ -173,11 +173,8 @@ def _branch(union: Any, value: Any) -> Any:
 def _branch_number_adapter(union: Any) -> TypeAdapter[int]:
     """Return the validator that takes a value of a union for the number of its branch."""
     options = [option for option in get_args(union) if option is not type(None)]
-    numbered_options = (
-        Annotated[option, AfterValidator(partial(lambda place, _: place, place))]
-        for place, option in enumerate(options)
-    )
-    return TypeAdapter(cast("Any", Union[tuple(numbered_options)]))  # noqa: UP007  a tuple of types
+    numbered = [Annotated[option, AfterValidator(partial(lambda at, _: at, at))] for at, option in enumerate(options)]
+    return TypeAdapter(cast("Any", Union[tuple(numbered)]))  # noqa: UP007  a tuple of types
 
 
 def _to_plain_data(value: Any) -> Any:

@@ -50,11 +50,7 @@ class Choice(OutputType[T], Generic[T]):
             options = get_args(options)
         if isinstance(options, str | bytes) or not isinstance(options, Iterable):
             raise SchemaError(f"{described(options)} is no list of choices", remedy='Give a list: Choice(["a", "b"]).')
-        pairs = (
-            list(options.items())
-            if isinstance(options, Mapping)
-            else [(_text_of(option), option) for option in options]
-        )
+        pairs = list(options.items()) if isinstance(options, Mapping) else [(_text_of(item), item) for item in options]
         if not pairs:
             raise SchemaError("A Choice has nothing to choose from", remedy="Give one choice at least.")
         self.options: Mapping[str, T] = MappingProxyType(dict(pairs))
@@ -99,12 +95,8 @@ class Choice(OutputType[T], Generic[T]):
                 shown.append(f"… and {len(self.options) - len(shown):,} more")
                 break
             shown.append(text)
-        return Description(
-            "Choices",
-            "\n".join(shown),
-            answer="Choice",
-            task="Decide by the text which of these choices is right, and answer with it alone, as it is written.",
-        )
+        task = "Decide by the text which of these choices is right, and answer with it alone, as it is written."
+        return Description("Choices", "\n".join(shown), answer="Choice", task=task)
 
     def _facts(self) -> tuple[object, ...]:
         return "choice", *self.options

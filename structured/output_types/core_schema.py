@@ -1,16 +1,18 @@
-"""Core schemas of Pydantic: the functions in them, the names and lengths of values, and what their author overrides.
+"""Core schemas of Pydantic: their functions, the names, lengths and texts of values, and what their author overrides.
 
 `json_schema_extra`, `WithJsonSchema` and `__get_pydantic_json_schema__` change the JSON Schema, and not the validation.
 What they add is enforced as one more rule, or refused as an unknown keyword. What they change or remove would let
 texts be written that are rejected. Where a function reads the value first, they are all that is known, and believed.
 """
 
+import json
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from pydantic.types import Base64Encoder, Base64UrlEncoder
+from pydantic_core import SchemaError, SchemaValidator, ValidationError
 
 from structured.json_schema.document.location import VALIDATORS
 
@@ -168,8 +170,8 @@ def _component_schemas(schema: CoreSchema) -> Iterable[CoreSchema]:
         return list(schema["items_schema"])
     if kind == "json":
         return [schema.get("schema", {"type": "any"})]
-    fields = schema.get("fields", ())
     if kind in ("model-fields", "dataclass-args", "named-tuple"):
+        fields = schema["fields"]
         return [field["schema"] for field in (fields.values() if isinstance(fields, Mapping) else fields)]
     return [schema["schema"]] if "schema" in schema else []
 
@@ -192,9 +194,9 @@ def lacks_configuration(definition: Any) -> bool:
     return kind in ("bytes", "str") or any(map(lacks_configuration, definition.values()))
 
 
-def restrictions(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the entries of a configuration that restrict strings and bytes."""
-    return {name: config[name] for name in _RESTRICTING_SETTINGS if config.get(name)}
+def restrictions(config: Mapping[str, Any]) -> Any:
+    """Return the entries of a configuration that restrict strings and bytes; None if there are none."""
+    return {name: config[name] for name in _RESTRICTING_SETTINGS if config.get(name)} or None
 
 
 def length_keywords(schema: CoreSchema, json_schema: Mapping[str, Any]) -> tuple[str, str] | None:
@@ -250,9 +252,7 @@ def _alias_paths(alias: Any) -> list[list[Any]]:
     return [list(path) for path in alias] if alias and isinstance(alias[0], list) else [list(alias)]
 
 
-_ANNOTATIONS = frozenset(
-    {"$comment", "default", "deprecated", "description", "examples", "readOnly", "title", "writeOnly"}
-)
+_ANNOTATIONS = {"$comment", "default", "deprecated", "description", "examples", "readOnly", "title", "writeOnly"}
 _UNKNOWN_INPUT_KINDS = frozenset(
     {"any", "callable", "custom-error", "function-before", "function-plain", "function-wrap", "is-instance"}
 )
@@ -286,6 +286,36 @@ def without_overrides(schema: Mapping[str, Any]) -> dict[str, Any]:
     return {**schema, "metadata": metadata} | ({} if "ref" not in schema else {"ref": f"{schema['ref']} itself"})
 
 
-def contradicts(override: Mapping[str, Any], own_schema: Mapping[str, Any]) -> bool:
-    """Tell whether a JSON Schema lacks a rule of another, or has it otherwise."""
-    return any(override.get(keyword) != rule for keyword, rule in own_schema.items() if keyword not in _ANNOTATIONS)
+def note_contradiction(json_schema: dict[str, Any], own_schema: Mapping[str, Any]) -> None:
+    """Add `claimed` to a JSON Schema that lacks a rule of Pydantic's own, or has it otherwise."""
+    rules = {keyword: rule for keyword, rule in own_schema.items() if keyword not in _ANNOTATIONS}
+    if any(json_schema.get(keyword) != rule for keyword, rule in rules.items()):
+        json_schema["claimed"] = True
+
+
+def listed_keys(schema: Any) -> dict[str, Any]:
+    """Return the schema of keys that are of a Literal or an Enum: `Literal["a", True]` → `"a"`, `"true"`."""
+    members = schema["expected"] if schema["type"] == "literal" else [member.value for member in schema["members"]]
+    values = [getattr(member, "value", member) for member in members]
+    texts = [value if isinstance(value, str) else json.dumps(value, default=repr) for value in values]
+    pairs = {"type": "dict", "keys_schema": schema}
+    json_schema = {"type": "string", "enum": texts}
+    return json_schema | unreadable_values(texts, (json.dumps({text: None}) for text in texts), pairs)
+
+
+def unreadable_values(values: list[Any], texts: Iterable[str], schema: Any) -> dict[str, list[Any]]:
+    """Return as a keyword the values, if any, that Pydantic does not read from their JSON texts."""
+    try:
+        validator = SchemaValidator(schema)
+    except SchemaError:
+        return {"unreadable_values": values} if values else {}
+    unreadable = [value for value, text in zip(values, texts, strict=True) if not _is_readable(text, validator)]
+    return {"unreadable_values": unreadable} if unreadable else {}
+
+
+def _is_readable(text: str, validator: SchemaValidator) -> bool:
+    try:
+        validator.validate_json(text)
+    except ValidationError:
+        return False
+    return True

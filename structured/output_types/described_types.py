@@ -31,7 +31,6 @@ from structured.errors.values import message, shown
 from structured.json_schema.document.drafts import SchemaDraft
 from structured.json_schema.whitespace import DEFAULT_WHITESPACE
 from structured.output_types.choice import Choice
-from structured.output_types.description import date_layouts
 from structured.output_types.grammar import Grammar, is_gbnf
 from structured.output_types.json_output import JsonLayout, JsonOutput, type_description
 from structured.output_types.json_schema import JsonSchema, JsonSchemaType, check_document
@@ -63,12 +62,8 @@ def type_to_data(output_type: OutputType[Any]) -> dict[str, Any]:
     refuse_grounding(output_type)
     match output_type:
         case JsonSchemaType(source=source):
-            options = {
-                "draft": int(source.draft),
-                "assert_formats": source.assert_formats,
-                "key_order": source.key_order,
-            }
-            return {"json": source.schema, "documents": source.documents, **options, **_common_members(output_type)}
+            options = {key: getattr(source, key) for key in ("documents", "assert_formats", "key_order")}
+            return {"json": source.schema, "draft": int(source.draft), **options, **_common_members(output_type)}
         case MissingFieldsType(base_type=JsonSchemaType() as schema_type):
             return {**type_to_data(schema_type), "json": output_type.schema, **_common_members(output_type)}
         case JsonOutput():
@@ -86,11 +81,9 @@ def type_to_data(output_type: OutputType[Any]) -> dict[str, Any]:
 
 
 def _common_members(output_type: JsonOutput[Any]) -> dict[str, Any]:
-    members = {
-        "whitespace": output_type.layout.whitespace,
-        "optional_properties": output_type.compilation().optional_properties,
-    }
-    task, default_task = output_type.describe().task, type_description("", date_layouts(output_type.root)).task
+    optional_properties = output_type.compilation().optional_properties
+    members = {"whitespace": output_type.layout.whitespace, "optional_properties": optional_properties}
+    task, default_task = output_type.describe().task, type_description("", output_type.root).task
     return members if task == default_task else {**members, "task": task}
 
 
@@ -146,9 +139,8 @@ def _read_type(
         raise TypeError(f"{shown(description)} describes no type")
     title = description.get("title") if isinstance(description, Mapping) else None
     name = title if isinstance(title, str) and title else "Type"
-    return DescribedType(
-        name, description, JsonLayout(whitespace, optional_properties), task=or_none(text)("task", task)
-    )
+    layout = JsonLayout(whitespace, optional_properties)
+    return DescribedType(name, description, layout, task=or_none(text)("task", task))
 
 
 def _read_json_schema(
@@ -162,9 +154,7 @@ def _read_json_schema(
 ) -> OutputType[Any]:
     source = JsonSchema(schema, draft=SchemaDraft(draft), **options)
     resolved = resolve_json(source, JsonLayout(whitespace, optional_properties))
-    if task is None:
-        return resolved
-    return replace(resolved, task=text("task", task))
+    return resolved if task is None else replace(resolved, task=text("task", task))
 
 
 def _read_choice(texts: Any) -> Choice[str]:

@@ -10,16 +10,16 @@ well was tried, and small models were right no more often.
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from pydantic_core import to_jsonable_python
 
 from structured.errors.recursion import deep
-from structured.json_schema.document.location import Identity, Reading, Schema, Subschema
+from structured.json_schema.document.location import Identity, Schema, Subschema
 from structured.json_schema.document.references import REFERENCES
 from structured.json_schema.nullable import may_be_left_out
+from structured.json_schema.numbers.number_patterns import DECIMAL
 from structured.output_types.schema_parts import (
     description_of,
     has_fields,
@@ -37,7 +37,6 @@ from structured.output_types.schema_parts import (
 
 _PLAIN_NAME = re.compile(r"[^\W\d]\w*")
 _FORMAT_NAMES = {name: name for name in ("decimal", "date", "time", "duration")} | {"date-time": "datetime"}
-_DATE_LAYOUTS = {"date": "YYYY-MM-DD", "date-time": "YYYY-MM-DDTHH:MM:SS", "time": "HH:MM:SS", "duration": "PnDTnHnMnS"}
 _ANY = "any"
 
 MAX_LISTED_CHARACTERS = 20_000
@@ -57,26 +56,6 @@ def describe(root: Subschema) -> str:
         except _DescriptionTooLong:
             pass
     return _CompactDescriber(root).describe_root(root)
-
-
-@deep
-def date_layouts(root: Subschema) -> dict[str, str]:
-    """Return how the dates and times in a type are written: `{"date": "YYYY-MM-DD"}`."""
-    zones: dict[str, list[bool]] = {}
-    for part in (root, *islice(reachable_schemas(root), MAX_VISITED_SCHEMAS)):
-        name = part.schema.get("format") if isinstance(part.schema, Mapping) else None
-        if isinstance(name, str) and name in _DATE_LAYOUTS:
-            zones.setdefault(name, []).append(_has_zone(part, name))
-    present = [name for name in _DATE_LAYOUTS if name in zones]
-    return {
-        _FORMAT_NAMES.get(name, name): f"{_DATE_LAYOUTS[name]}{'Z' if all(zones[name]) else ''}" for name in present
-    }
-
-
-def _has_zone(part: Subschema, name: str) -> bool:
-    """Tell whether a time must have an offset from UTC, as RFC 3339 §5.6 has it."""
-    is_aware = part.schema.get("tz_constraint", "naive") != "naive"
-    return name in {"date-time", "time"} and (is_aware or part.location.compilation.reading is not Reading.TYPE)
 
 
 def one_line_describer() -> Callable[[Subschema], str]:
@@ -159,8 +138,15 @@ class _TypeDescriber:
         return self.names[target.identity]
 
     def name(self, part: Subschema) -> str:
-        """Return the name of a schema, which others may have, too."""
-        return _name(part)
+        """Return the name of a schema: that of its definition, its title, or that of the property that holds it."""
+        pointer = part.location.keys
+        path = list(zip(("", *pointer), pointer, strict=False))[::-1]
+        definition_names = [str(key) for keyword, key in path[:1] if keyword in _DEFINITIONS]
+        holder_names = [_capital(str(key)) for keyword, key in path if keyword in ("properties", *_DEFINITIONS)]
+        title = title_of(part)
+        short_title = title if len(title) <= 60 else ""  # longer ones are sentences
+        names = (" ".join(name.split()) for name in (*definition_names, short_title, *holder_names))
+        return next(filter(None, names), "Answer")
 
     def contains_itself(self, part: Subschema) -> bool:
         """Tell whether a schema leads back to itself."""
@@ -174,7 +160,7 @@ class _TypeDescriber:
             yield inner
 
     def _count_visits(self, weight: int) -> None:
-        """Count a visited schema. Raises _TooLong if they are too many, and could be named."""
+        """Count a visited schema. Raises _DescriptionTooLong if there are too many, and they could be named."""
         self.visited_schemas += weight
         if self.visited_schemas > MAX_VISITED_SCHEMAS and not self.names_everything:
             raise _DescriptionTooLong
@@ -227,12 +213,12 @@ class _TypeDescriber:
                 return self._object(part, indent)
             case "array":
                 name = f"[{self._items(part, indent)}]"
-                rules = [*_limit_rules(part.schema, "Items", " items"), *self._contains_rules(part, indent)]
+                rules = [*_rules(part.schema, _ITEM_LIMITS), *self._contains_rules(part, indent)]
             case "string":
                 name = _FORMAT_NAMES.get(str(part.schema.get("format")), name)
-                rules = [*_text_rules(part.schema), *_limit_rules(part.schema, "Length", " characters")]
+                rules = [*_text_rules(part.schema), *_rules(part.schema, _LENGTH_LIMITS)]
             case "integer" | "number":
-                rules = [*_limit_rules(part.schema, "imum", ""), *_bound_rules(_mapping_at(part.schema, "decimal"))]
+                rules = [*_rules(part.schema, _NUMBER_LIMITS), *_rules(_mapping_at(part.schema, DECIMAL), _BOUNDS)]
             case _:
                 rules = []
         return f"{name} ({', '.join(rules)})" if rules else name
@@ -249,8 +235,14 @@ class _TypeDescriber:
             descriptions += [tail, "..."]
         return ", ".join(descriptions)
 
-    def _contains_rules(self, _part: Subschema, _indent: str) -> Iterable[str]:
-        return ()
+    def _contains_rules(self, part: Subschema, indent: str) -> Iterator[str]:
+        """Yield the rule for the items that an array must contain."""
+        if part.has("contains"):
+            minimum, maximum = part.schema.get("minContains", 1), part.schema.get("maxContains")
+            limits = [] if minimum == 0 else ["one" if minimum == 1 and maximum is None else f"at least {minimum}"]
+            limits += [] if maximum is None else [f"at most {maximum}"]
+            if limits:
+                yield f"{' and '.join(limits)} of them {self.describe(part.subschema('contains'), indent)}"
 
     def _object(self, part: Subschema, indent: str) -> str:
         inner_indent = indent + "  "
@@ -266,15 +258,15 @@ class _TypeDescriber:
         """Yield the properties that have names, each with its description."""
         properties, required = _mapping_at(part.schema, "properties"), list_at(part.schema, "required")
         for name in dict.fromkeys([*properties, *map(str, required)]):
-            question_mark = "?" if name in properties and may_be_left_out(part, name) else ""
-            description = self.describe(part.subschema("properties", name), indent) if name in properties else _ANY
-            comment = self._property_comment(name, part.subschema("properties", name)) if name in properties else ""
-            yield f"{_key(name)}{question_mark}: {description}{comment}"
+            if name not in properties:
+                yield f"{_key(name)}: {_ANY}"
+                continue
+            member, question_mark = part.subschema("properties", name), "?" if may_be_left_out(part, name) else ""
+            description = f"{_key(name)}{question_mark}: {self.describe(member, indent)}"
+            yield f"{description}{self._property_comment(name, member)}"  # by then, the member may have a name
 
     def _property_comment(self, name: str, part: Subschema) -> str:
         """Return the comment on a property: `  // Title: description`, or nothing."""
-        if not isinstance(part.schema, Mapping):
-            return ""
         title = title_of(part)
         return _comment_text(self._remark(part, "" if is_generated_title(title, name) else title))
 
@@ -366,20 +358,8 @@ class _CompactDescriber(_TypeDescriber):
 
     def _is_vague(self, part: Subschema, keyword: str) -> bool:
         """Tell whether none of the branches has properties, which would be worth showing."""
-        return not any(
-            has_fields(target)
-            for branch in object_schemas(part, keyword)
-            for target in (branch, *known_targets(branch))
-        )
-
-    def _contains_rules(self, part: Subschema, indent: str) -> Iterator[str]:
-        """Yield the rule for the items that an array must contain."""
-        if part.has("contains"):
-            minimum, maximum = part.schema.get("minContains", 1), part.schema.get("maxContains")
-            limits = [] if minimum == 0 else ["one" if minimum == 1 and maximum is None else f"at least {minimum}"]
-            limits += [] if maximum is None else [f"at most {maximum}"]
-            if limits:
-                yield f"{' and '.join(limits)} of them {self.describe(part.subschema('contains'), indent)}"
+        branches = object_schemas(part, keyword)
+        return not any(has_fields(target) for branch in branches for target in (branch, *known_targets(branch)))
 
     def _describe_target(self, target: Subschema, indent: str) -> str:
         return self.reference_to(target) if target.identity in self._ancestors else self.describe(target, indent)
@@ -416,18 +396,6 @@ def _key(name: str) -> str:
     return name if _PLAIN_NAME.fullmatch(name) else to_json_line(name)
 
 
-def _name(part: Subschema) -> str:
-    """Return the name of a schema: that of its definition, its title, or that of the property that holds it."""
-    pointer = part.location.keys
-    title = title_of(part)
-    path = list(zip(("", *pointer), pointer, strict=False))[::-1]
-    definition_names = [str(key) for keyword, key in path[:1] if keyword in _DEFINITIONS]
-    holder_names = [_capital(str(key)) for keyword, key in path if keyword in ("properties", *_DEFINITIONS)]
-    short_title = title if len(title) <= 60 else ""  # longer ones are sentences
-    names = (" ".join(name.split()) for name in (*definition_names, short_title, *holder_names))
-    return next(filter(None, names), "Answer")
-
-
 _DEFINITIONS = ("$defs", "definitions", "schemas")
 
 _TERMS = frozenset({"any", "array", "boolean", "if", "integer", "never", "null", "number", "object", "string", "then"})
@@ -449,21 +417,19 @@ def _comment_text(text: str) -> str:
     return f"  // {text}" if text else ""
 
 
-_SIGNS = {"min": ">=", "exclusiveMin": ">", "max": "<=", "exclusiveMax": "<"}
+_ITEM_LIMITS = {"minItems": ">= {} items", "maxItems": "<= {} items"}
+_LENGTH_LIMITS = {"minLength": ">= {} characters", "maxLength": "<= {} characters"}
+_NUMBER_LIMITS = {"minimum": ">= {}", "exclusiveMinimum": "> {}", "maximum": "<= {}", "exclusiveMaximum": "< {}"}
+_NUMBER_LIMITS |= {"multipleOf": "a multiple of {}"}
+_BOUNDS = {"ge": ">= {}", "gt": "> {}", "le": "<= {}", "lt": "< {}", "multiple_of": "a multiple of {}"}
+_BOUNDS |= {"max_digits": "<= {} digits", "decimal_places": "<= {} decimal places"}
+"""The rules of dates, times and decimals."""
 
 
-def _limit_rules(schema: Schema, suffix: str, unit: str) -> list[str]:
-    """Return the limits of a value, each with its sign: `>= 0`."""
-    signs = {f"{prefix}{suffix}": sign for prefix, sign in _SIGNS.items()}
-    signs |= {"multipleOf": "a multiple of"} if suffix == "imum" else {}
-    return [
-        f"{sign} {schema[keyword]}{unit}"
-        for keyword, sign in signs.items()
-        if keyword in schema and not isinstance(schema[keyword], bool)  # a flag of draft 4
-    ]
-
-
-_BOUND_SIGNS = {"ge": ">=", "gt": ">", "le": "<=", "lt": "<", "multiple_of": "a multiple of"}
+def _rules(schema: Schema, texts: Mapping[str, str]) -> list[str]:
+    """Return the rules of a schema for which there are texts, in their order: `{"minimum": 0}` → `>= 0`."""
+    keywords = [keyword for keyword in texts if not isinstance(schema.get(keyword, True), bool)]  # a flag of draft 4
+    return [texts[keyword].format(to_jsonable_python(schema[keyword])) for keyword in keywords]
 
 
 def _text_rules(schema: Schema) -> list[str]:
@@ -471,13 +437,4 @@ def _text_rules(schema: Schema) -> list[str]:
     pattern = schema.get("pattern")
     is_short = isinstance(pattern, str) and len(pattern) <= 60 and pattern.isprintable()
     now_rule = [f"in the {schema['now_op']}"] if isinstance(schema.get("now_op"), str) else []
-    return [*([f"/{pattern}/"] if is_short else []), *_bound_rules(schema), *now_rule]
-
-
-def _bound_rules(rules: Mapping[str, Any]) -> list[str]:
-    """Return the bounds of a date, time or decimal, and how many digits a decimal has."""
-    bounds = [f"{sign} {to_jsonable_python(rules[key])}" for key, sign in _BOUND_SIGNS.items() if key in rules]
-    return bounds + [f"<= {rules[key]} {unit}" for key, unit in _DIGITS.items() if key in rules]
-
-
-_DIGITS = {"max_digits": "digits", "decimal_places": "decimal places"}
+    return [*([f"/{pattern}/"] if is_short else []), *_rules(schema, _BOUNDS), *now_rule]

@@ -200,9 +200,8 @@ def _name(unwrapped: Any) -> str:
     """Return the name by which a function is called. Raises SchemaError if it has none that can be written."""
     name = getattr(unwrapped, "__name__", None)
     if not isinstance(name, str) or name in {"", "<lambda>"}:
-        raise SchemaError(
-            f"{shown(unwrapped)} has no name to call it by", remedy="Define it with def, or pass a method."
-        )
+        problem = f"{shown(unwrapped)} has no name to call it by"
+        raise SchemaError(problem, remedy="Define it with def, or pass a method.")
     try:
         name.encode()
     except UnicodeEncodeError as error:

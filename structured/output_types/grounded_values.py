@@ -1,6 +1,6 @@
 """Grounded values: the marks of values that a document has to state, and the statements of a document."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, time
 from functools import cached_property, lru_cache
@@ -57,10 +57,8 @@ class Grounding:
         self, core_schema: Any, handler: GetJsonSchemaHandler | None = None
     ) -> dict[str, Any]:
         if handler is None:  # of the class itself
-            raise SchemaError(
-                "Grounding is a class, and marks nothing",
-                remedy="Write Grounding(), as in Annotated[str, Grounding()].",
-            )
+            remedy = "Write Grounding(), as in Annotated[str, Grounding()]."
+            raise SchemaError("Grounding is a class, and marks nothing", remedy=remedy)
         return {**handler(core_schema), GROUNDED: self.boundary}
 
 
@@ -113,7 +111,7 @@ _CONCLUSION_KEYWORDS = frozenset({"enum", "const", "contentSchema"})
 
 
 @deep
-def _marked_everywhere(part: Subschema, quoted: Collection[str] | None, *, may_be_missing: bool = False) -> Schema:
+def _marked_everywhere(part: Subschema, quoted: set[str] | None, *, may_be_missing: bool = False) -> Schema:
     """Return a schema in which all values that can be stated are marked.
 
     A text that can be removed is marked as such, unless its JSON Pointer is in `quoted`, or that is None.
@@ -192,11 +190,9 @@ def _rules_below(part: Subschema, keyword: str | int, *, is_ruled: bool, is_rule
 
 def _is_combined(schema: Schema) -> bool:
     """Tell whether a schema, with those that hold for the same value, says several things of the values inside."""
-    branches = {
-        keyword: list(map(_says_something, list_at(schema, keyword))) for keyword in ("allOf", "anyOf", "oneOf")
-    }
-    own = {keyword: rule for keyword, rule in schema.items() if keyword not in {"$ref", *branches}}
-    said = [_says_something(own), "$ref" in schema, *branches["allOf"], any(branches["anyOf"]), any(branches["oneOf"])]
+    own = {keyword: rule for keyword, rule in schema.items() if keyword not in {"$ref", "allOf", "anyOf", "oneOf"}}
+    choices = [any(map(_says_something, list_at(schema, keyword))) for keyword in ("anyOf", "oneOf")]
+    said = [_says_something(own), "$ref" in schema, *map(_says_something, list_at(schema, "allOf")), *choices]
     return sum(said) > 1
 
 

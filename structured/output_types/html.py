@@ -64,10 +64,8 @@ def coloured(text: object, kind: str) -> Html:
 
 def highlighted(text: object, kind: str) -> Html:
     """Return a highlighted text that is "good", "doubtful", "bad" or "unknown"."""
-    colour = _COLOURS[kind]
-    return Html(
-        f'<mark style="color:inherit;background:{colour}33;border-bottom:2px solid {colour}">{html(text)}</mark>'
-    )
+    style = f"color:inherit;background:{_COLOURS[kind]}33;border-bottom:2px solid {_COLOURS[kind]}"
+    return Html(f'<mark style="{style}">{html(text)}</mark>')
 
 
 def concatenated(*parts: object) -> Html:
@@ -89,8 +87,7 @@ def write_page(path: Path, text: str) -> Path:
     try:
         path.write_bytes(text.encode(errors="backslashreplace"))
     except (OSError, ValueError) as error:
-        problem = (
-            f"{path} cannot be written: {getattr(error, 'strerror', error)}. Name a file in a folder that is there."
-        )
+        reason = getattr(error, "strerror", error)
+        problem = f"{path} cannot be written: {reason}. Name a file in a folder that is there."
         raise OutputError(problem, path=str(path)) from error
     return path

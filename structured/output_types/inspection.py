@@ -55,6 +55,11 @@ class _Field:
     same_as: dict[str, None] = field(default_factory=dict)
     pointers: set[str] = field(default_factory=set)
 
+    def report(self) -> FieldReport:
+        """Return the facts of a report."""
+        reasons, others = tuple(self.refusals.values()), tuple(self.same_as)
+        return FieldReport(self.path, self.kind, tuple(self.validators), reasons, others, self.may_be_left_out)
+
 
 class Survey:
     """A walk through a schema: the parts as a tree, the fields that they speak of, the hazards in them.
@@ -72,23 +77,13 @@ class Survey:
         self._first_paths: dict[str, str] = {}  # by JSON Pointer of an object, the path where its fields are listed
         self._open_definitions: dict[str, str] = {}  # by JSON Pointer, the paths of those that are being visited
         has_fields = isinstance(schema.schema, Mapping) and "properties" in schema.schema
-        self.root = self._visit_field(schema, path="", kind=name if has_fields else self._kind(schema))
+        self.root = self._visit_field(schema, "", name if has_fields else self._kind(schema))
         if schema.location.whitespace.name == "any":
             self._note_hazard("whitespace", "", self._fields[0])
 
     def fields(self) -> tuple[FieldReport, ...]:
         """Return the fields, each before those inside it."""
-        return tuple(
-            FieldReport(
-                path=field.path,
-                kind=field.kind,
-                validators=tuple(field.validators),
-                refusals=tuple(field.refusals.values()),
-                same_as=tuple(field.same_as),
-                may_be_left_out=field.may_be_left_out,
-            )
-            for field in self._fields
-        )
+        return tuple([field.report() for field in self._fields])
 
     def hazards(self) -> tuple[Hazard, ...]:
         """Return the hazards, without those of fields that are refused, which have to be changed anyway."""
@@ -111,7 +106,7 @@ class Survey:
         for affected in self._fields_by_pointer[pointer]:
             affected.refusals[id(error)] = error
 
-    def _visit_field(self, part: Subschema, *, path: str, kind: str, may_be_left_out: bool = False) -> _VisitedSchema:
+    def _visit_field(self, part: Subschema, path: str, kind: str, *, may_be_left_out: bool = False) -> _VisitedSchema:
         field = _Field(path, kind, may_be_left_out)
         self._fields.append(field)
         if path and not may_be_left_out and not can_be_missing(part):
@@ -182,9 +177,7 @@ class Survey:
         for name in part.schema["properties"]:
             member = part.subschema("properties", name)
             is_optional = may_be_left_out(part, name)
-            yield self._visit_field(
-                member, path=member_path(path, name), kind=self._kind(member), may_be_left_out=is_optional
-            )
+            yield self._visit_field(member, member_path(path, name), self._kind(member), may_be_left_out=is_optional)
 
 
 _ORDER = list(HAZARDS)
@@ -244,9 +237,8 @@ def inspect_json(output_type: JsonOutput[Any]) -> "Report":
             survey.refuse(refusal)
     except PatternError as error:
         survey.refuse(SchemaError(error.problem, remedy=error.remedy))
-    return Report(
-        output_type.name, output_type.layout.whitespace, survey.fields(), survey.hazards(), survey.choices, cost
-    )
+    name, whitespace = output_type.name, output_type.layout.whitespace
+    return Report(name, whitespace, survey.fields(), survey.hazards(), survey.choices, cost)
 
 
 _Refusals = dict[tuple[str, str | None, str], SchemaError]

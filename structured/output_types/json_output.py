@@ -1,22 +1,21 @@
 """Answers that are JSON texts: the base of Python types and JSON Schemas as output types."""
 
 import json
-import math
 import re
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property
 from hashlib import sha256
-from types import MappingProxyType
+from itertools import islice
 from typing import Any, Self, TypeVar, get_args
 
 from structured.automata import RegularAutomaton
 from structured.errors import NotStatedError, StructuredWarning, UnsatisfiableError
 from structured.errors.arguments import check_fields, one_of, says_its_arguments
 from structured.errors.calling_line import warn
+from structured.errors.recursion import deep
 from structured.json_schema.document.location import (
     GROUNDED_AFTERWARDS,
     UNSATISFIABLE,
@@ -32,8 +31,13 @@ from structured.json_schema.numbers.number_patterns import PLACES
 from structured.json_schema.schema_compiler import compiled, foundation, part_to_pattern
 from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName, check_whitespace, read_whitespace
 from structured.output_types.annotations import Annotation
-from structured.output_types.description import date_layouts, describe
-from structured.output_types.grounded_values import grounding_marks, with_everything_grounded, with_grounding
+from structured.output_types.description import MAX_VISITED_SCHEMAS, describe
+from structured.output_types.grounded_values import (
+    DocumentStatements,
+    grounding_marks,
+    with_everything_grounded,
+    with_grounding,
+)
 from structured.output_types.output_type import Basis, Description, OutputType
 from structured.output_types.paths import FieldSelection, Steps, leaves
 from structured.output_types.schema_parts import (
@@ -82,10 +86,36 @@ class JsonLayout:
 DEFAULT_LAYOUT = JsonLayout()
 
 
-def type_description(text: str, layouts: Mapping[str, str] = MappingProxyType({}), *, task: str = TASK) -> Description:
-    """Return the description of a type for a prompt; `layouts` are those of its dates and times."""
-    formats = ", ".join(f"{name}s as {layout}" for name, layout in layouts.items())
-    return Description("Type", text, answer="JSON", task=f"{task} Write {formats}." if formats else task)
+def type_description(text: str, root: Subschema | None = None, *, task: str = TASK) -> Description:
+    """Return the description of a type for a prompt; its task says how the dates and times in a schema are written."""
+    layouts = "" if root is None else _date_layouts(root)
+    return Description("Type", text, answer="JSON", task=f"{task} Write {layouts}." if layouts else task)
+
+
+_DATE_LAYOUTS = {
+    "date": "dates as YYYY-MM-DD",
+    "date-time": "datetimes as YYYY-MM-DDTHH:MM:SS",
+    "time": "times as HH:MM:SS",
+    "duration": "durations as PnDTnHnMnS",
+}
+
+
+@deep
+def _date_layouts(root: Subschema) -> str:
+    """Return how the dates and times in a type are written: `dates as YYYY-MM-DD`."""
+    zones: dict[str, list[bool]] = {}
+    for part in (root, *islice(reachable_schemas(root), MAX_VISITED_SCHEMAS)):
+        name = part.schema.get("format") if isinstance(part.schema, Mapping) else None
+        if isinstance(name, str) and name in _DATE_LAYOUTS:
+            zones.setdefault(name, []).append(_has_zone(part, name))
+    names = [name for name in _DATE_LAYOUTS if name in zones]
+    return ", ".join(f"{_DATE_LAYOUTS[name]}{'Z' if all(zones[name]) else ''}" for name in names)
+
+
+def _has_zone(part: Subschema, name: str) -> bool:
+    """Tell whether a time must have an offset from UTC, as RFC 3339 §5.6 has it."""
+    is_aware = part.schema.get("tz_constraint", "naive") != "naive"
+    return name in {"date-time", "time"} and (is_aware or not part.location.is_type)
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,8 +154,7 @@ class JsonOutput(OutputType[T]):
     @property
     def root(self) -> Subschema:
         """The schema with its place, to walk through it."""
-        compilation = self.compilation()
-        return Subschema(compilation.root, Location(compilation))
+        return root_of(self.compilation())
 
     @cached_property
     def pattern(self) -> Pattern:
@@ -146,8 +175,8 @@ class JsonOutput(OutputType[T]):
 
     def is_item(self, steps: Steps) -> bool:
         """Tell whether what is at a place is an item of a list in which places mean nothing, as they do in a tuple."""
-        lists = [part.schema for part in flattened(parts_at(self.root, steps[:-1])) if isinstance(part.schema, Mapping)]
-        return isinstance(steps[-1], int) and not any("prefixItems" in schema for schema in lists)
+        lists = flattened(parts_at(self.root, steps[:-1]))
+        return isinstance(steps[-1], int) and not any("prefixItems" in part.schema for part in lists)
 
     def check(self) -> None:
         """Raise SchemaError where a rule is not supported."""
@@ -165,28 +194,27 @@ class JsonOutput(OutputType[T]):
         """
         if document is None or not self.depends_on_document:
             return RegularAutomaton(self.pattern, foundation=foundation())
-        compilation = with_document(self.compilation(), document)
+        compilation = self.compilation()
+        grounded = compilation.uncompiled(DocumentStatements.of(document))
         try:
-            pattern = compiled(compilation)
+            pattern = compiled(grounded)
         except UnsatisfiableError as error:  # the type is satisfiable, so the document is what lacks
             raise NotStatedError(error.problem.removeprefix(UNSATISFIABLE), schema_path=error.schema_path) from error
-        self._warn_of_impossible_items(compilation)
+        self._warn_of_impossible_items(root_of(compilation), grounded)
         return RegularAutomaton(pattern, foundation=foundation())
 
-    def _warn_of_impossible_items(self, compilation: Compilation) -> None:
+    def _warn_of_impossible_items(self, root: Subschema, grounded: Compilation) -> None:
         """Warn of lists and dictionaries that stay empty, since no object in them has all that it requires."""
-        root = Subschema(compilation.root, Location(compilation))
         for part in (root, *reachable_schemas(root)):
-            for item in (
-                object_schemas(part, "items", "additionalProperties") if isinstance(part.schema, Mapping) else ()
-            ):
-                if not any(map(has_fields, flattened([item]))):
-                    continue
-                try:
-                    part_to_pattern(item, compilation)
-                except UnsatisfiableError as error:
-                    if _is_possible(item):
-                        warn(_impossible_items(self.name, item, error))
+            for item in object_schemas(part, "items", "additionalProperties"):
+                error = _emptiness(item, grounded) if any(map(has_fields, flattened([item]))) else None
+                if error is not None and _emptiness(item) is None:
+                    problem = f"{error.problem.removeprefix(UNSATISFIABLE)} (at #{error.schema_path})"
+                    message = (
+                        f"{self.name} can have no object at #{item.location.pointer}: {problem}. Let that be null "
+                        "(None in its type) or missing (the option allow_missing), to get the rest of the object."
+                    )
+                    warn(StructuredWarning(message))
 
     @property
     def digest(self) -> str:
@@ -216,8 +244,7 @@ class JsonOutput(OutputType[T]):
 
     @cached_property
     def _description(self) -> Description:
-        root = self.root
-        description = type_description(describe(root), date_layouts(root))
+        description = type_description(describe(self.root), self.root)
         return description if self.task is None else description._replace(task=self.task)
 
     def write(self, value: Any) -> str:
@@ -233,26 +260,21 @@ class JsonOutput(OutputType[T]):
         is_compact, is_indented = (self.layout.whitespace == style for style in ("compact", "indented"))
         separators = (",", ":") if is_compact else None
         text = json.dumps(data, ensure_ascii=False, indent=2 if is_indented else None, separators=separators)
-        numbers = [value for _, value in leaves(data) if isinstance(value, int | float) and not isinstance(value, bool)]
-        if not any(isinstance(number, DecimalNumber) for number in numbers):
-            return _SMALL_NUMBER.sub(_without_exponent, text)
-        return _with_digits(text, [number for number in numbers if math.isfinite(number)])
+        return _with_written_numbers(text, data)
 
 
-def _is_possible(part: Subschema) -> bool:
-    """Tell whether a part of a schema has a value for some document."""
-    with suppress(UnsatisfiableError):
-        part_to_pattern(part, replace(part.location.compilation.uncompiled(), statements=None))
-        return True
-    return False
+def root_of(compilation: Compilation) -> Subschema:
+    """Return the schema of a compilation with its place, to walk through it."""
+    return Subschema(compilation.root, Location(compilation))
 
 
-def _impossible_items(name: str, item: Subschema, error: UnsatisfiableError) -> StructuredWarning:
-    problem = error.problem.removeprefix(UNSATISFIABLE)
-    return StructuredWarning(
-        f"{name} can have no object at #{item.location.pointer}: {problem} (at #{error.schema_path}). Let that be null "
-        "(None in its type) or missing (the option allow_missing), to get the rest of the object."
-    )
+def _emptiness(part: Subschema, compilation: Compilation | None = None) -> UnsatisfiableError | None:
+    """Return why a part of a schema has no value, in a compilation of its own by default; None if it has one."""
+    try:
+        part_to_pattern(part, compilation)
+    except UnsatisfiableError as error:
+        return error
+    return None
 
 
 class DecimalNumber(float):
@@ -269,35 +291,26 @@ class DecimalNumber(float):
         return number
 
 
-_STRING_OR_NUMBER = re.compile(r'"(?:[^"\\]|\\.)*"|-?[0-9][0-9.eE+-]*')
+_STRING_OR_NUMBER = re.compile(r'"(?:[^"\\]|\\.)*"|-?(?:[0-9][0-9.eE+-]*|NaN|Infinity)')
 
 
-def _with_digits(text: str, numbers: Iterable[float]) -> str:
-    """Return a JSON text in which each of its numbers that keeps its digits has them: `1.5` → `1.50`."""
-    remaining = iter(numbers)
+def _with_written_numbers(text: str, data: Any) -> str:
+    """Return the JSON text of some data with its numbers as models write them: `1.5` → `1.50`, `1e-05` → `0.00001`.
+
+    Numbers that keep their digits have them. Small ones have no exponent, if they need no more places than are written.
+    """
+    numbers = (value for _, value in leaves(data) if isinstance(value, int | float) and not isinstance(value, bool))
 
     def written(match: re.Match[str]) -> str:
-        number = None if match[0].startswith('"') else next(remaining)
-        return number.digits if isinstance(number, DecimalNumber) else _SMALL_NUMBER.sub(_without_exponent, match[0])
+        if match[0].startswith('"'):
+            return match[0]
+        number = next(numbers, None)
+        if isinstance(number, DecimalNumber) or "e-" not in match[0]:
+            return number.digits if isinstance(number, DecimalNumber) else match[0]
+        plain = f"{Decimal(match[0]):f}"
+        return plain if len(plain.partition(".")[2]) <= PLACES else match[0]
 
     return _STRING_OR_NUMBER.sub(written, text)
-
-
-_SMALL_NUMBER = re.compile(r'"(?:[^"\\]|\\.)*"|-?[0-9.]+e-[0-9]+')
-"""A string, or a number that Python writes with an exponent."""
-
-
-def _without_exponent(match: re.Match[str]) -> str:
-    """Return a number as models write it, if it has no more places than they may write: `1e-05` → `0.00001`."""
-    plain = match[0] if match[0].startswith('"') else f"{Decimal(match[0]):f}"
-    return plain if len(plain.partition(".")[2]) <= PLACES else match[0]
-
-
-def with_document(compilation: Compilation, document: str) -> Compilation:
-    """Return the compilation of the same schema for a document, which has to state some of the values."""
-    from structured.output_types.grounded_values import DocumentStatements  # with much that only this needs
-
-    return compilation.uncompiled(DocumentStatements.of(document))
 
 
 def rewriting_automaton(
@@ -312,8 +325,8 @@ def rewriting_automaton(
         return None
     compilation = output_type.root.location.compilation
     if output_type.depends_on_document:
-        compilation = with_document(compilation, document)
-    root = Subschema(compilation.root, Location(compilation))
+        compilation = compilation.uncompiled(DocumentStatements.of(document))
+    root = root_of(compilation)
     pieces, copied = [], 0
     for steps, (start, end) in sorted(places.items(), key=lambda place: place[1]):
         parts = [part._replace(location=part.location._replace(depth=len(steps))) for part in parts_at(root, steps)]

@@ -17,15 +17,11 @@ from structured.errors.recursion import deep, with_room
 from structured.errors.values import shown
 from structured.json_schema.document.drafts import SchemaDraft, named_draft
 from structured.json_schema.document.library import Path, pointer_of
-from structured.json_schema.document.location import Compilation, KeyOrder, Location, Reading, Schema, Subschema
+from structured.json_schema.document.location import Compilation, KeyOrder, Reading, Schema, Subschema
 from structured.json_schema.logic.validity import check_well_formed, rejection
 from structured.json_schema.whitespace import read_whitespace
-from structured.output_types.json_output import DEFAULT_LAYOUT, JsonLayout, JsonOutput
-from structured.output_types.missing_values import (
-    MissingFieldsType,
-    chosen_properties,
-    with_missing_properties,
-)
+from structured.output_types.json_output import DEFAULT_LAYOUT, JsonLayout, JsonOutput, root_of
+from structured.output_types.missing_values import MissingFieldsType, chosen_properties, with_missing_properties
 from structured.output_types.paths import FieldSelection
 
 _FIELD_CHECKS = {
@@ -142,8 +138,7 @@ class JsonSchemaType(JsonOutput[Any]):
 
     @cached_property
     def _validator(self) -> Subschema:
-        compilation = self.source.compilation()
-        return Subschema(compilation.root, Location(compilation))
+        return root_of(self.source.compilation())
 
     def parse(self, text: str) -> Any:
         """Return the value of a JSON text. Raises ValueError if the schema does not allow it."""
@@ -187,14 +182,13 @@ def check_document(value: Any, what: str) -> int:
                 )
             deepest = max(deepest, depth)
             names = list(item) if isinstance(item, Mapping) else []
-            if not all(isinstance(name, str) for name in names):
-                other_name = next(name for name in names if not isinstance(name, str))
-                raise _no_json(what, f"the name {other_name!r} is not a string")
+            for name in names:
+                if not isinstance(name, str):
+                    raise _no_json(what, f"the name {name!r} is not a string")
             unvisited += [(name, path, depth) for name in names]
             members = item.items() if isinstance(item, Mapping) else enumerate(item)
-            unvisited += [
-                (member, (path, name), depth + 1) for name, member in members if not isinstance(member, _SCALARS)
-            ]
+            nested = ((name, member) for name, member in members if not isinstance(member, _SCALARS))
+            unvisited += [(member, (path, name), depth + 1) for name, member in nested]
     return deepest
 
 

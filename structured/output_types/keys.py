@@ -8,7 +8,7 @@ Nor are tuples, whose items have places of their own. Lists have a shape of thei
 branch (`set[str]`).
 """
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from functools import cache
 from typing import Any
 
@@ -18,6 +18,7 @@ from structured.errors import SchemaError
 from structured.json_schema.document.location import KEY, Subschema
 from structured.json_schema.nullable import types_of
 from structured.output_types.inspection import Survey
+from structured.output_types.missing_values import may_be_of_branch
 from structured.output_types.output_type import OutputType
 from structured.output_types.paths import Steps, leaves, path_to_steps, steps_to_field
 from structured.output_types.schema_parts import flattened, parts_at
@@ -91,12 +92,10 @@ def check_merge_by(output_type: OutputType[Any], merge_by: Sequence[str]) -> Non
     fields = _record_fields(output_type.root)
     for path in merge_by:
         if not any(field == path or field.endswith(f"[].{path}") for field in fields):
-            shown_fields = ", ".join(map(repr, fields[:10]))
+            remedy = f"Name one of its fields: {', '.join(map(repr, fields[:10]))}."
             raise SchemaError(
                 f"merge_by names {path!r}, and no record of a list in {output_type.name} has such a field",
-                remedy=f"Name one of its fields: {shown_fields}."
-                if fields
-                else "It has no list of records: leave it out.",
+                remedy=remedy if fields else "It has no list of records: leave it out.",
             )
 
 
@@ -122,26 +121,10 @@ def shape_function(root: Subschema) -> ShapeFunction:
                 return None
             rules = [part.schema for part in parts if "array" in types_of(part.schema) or "uniqueItems" in part.schema]
             return SET_SHAPE if rules and all(rule.get("uniqueItems") is True for rule in rules) else "list"
-        branches = [part.schema for part in parts if "properties" in part.schema]
-        return "object", frozenset(index for index, branch in enumerate(branches) if _may_be_of_branch(data, branch))
+        branches = [part for part in parts if "properties" in part.schema]
+        complete = [data.keys() >= set(branch.schema.get("required", ())) for branch in branches]
+        return "object", frozenset(
+            index for index, branch in enumerate(branches) if complete[index] and may_be_of_branch(branch, data)
+        )
 
     return shape_of
-
-
-def _may_be_of_branch(data: Mapping[str, Any], branch: Mapping[str, Any]) -> bool:
-    """Tell whether an object may be of a branch, by the names of its members and by those with one value alone."""
-    properties = branch["properties"]
-    has_others = branch.get("additionalProperties") or "patternProperties" in branch
-    if not (has_others or data.keys() <= properties.keys()):
-        return False
-    if not data.keys() >= set(branch.get("required", ())):
-        return False
-    return all(data[name] in _allowed_values(properties[name], data[name]) for name in data.keys() & properties.keys())
-
-
-def _allowed_values(schema: object, value: Any) -> list[Any]:
-    """Return the values that a schema lists; if it lists none, a value."""
-    if not isinstance(schema, Mapping):
-        return [value]
-    allowed = schema.get("enum", [schema["const"]] if "const" in schema else [value])
-    return allowed if isinstance(allowed, list) else [value]

@@ -151,10 +151,8 @@ def _schemas_that_judge_presence(root: Subschema) -> set[Identity]:
 def _may_judge_presence(schema: Schema) -> bool:
     """Tell whether a schema may judge a value by whether a property is there, beside by `required`."""
     applicators = [keyword for keyword in _APPLICATORS if keyword in schema]
-    is_combined = bool(applicators) and (
-        len(schema.keys() - NON_ASSERTING_KEYWORDS) > 1 or len(schema.get("allOf", [])) > 1
-    )
-    return is_combined or not _PRESENCE_SENSITIVE_KEYWORDS.isdisjoint(schema)
+    has_others = len(schema.keys() - NON_ASSERTING_KEYWORDS) > 1 or len(schema.get("allOf", [])) > 1
+    return (bool(applicators) and has_others) or not _PRESENCE_SENSITIVE_KEYWORDS.isdisjoint(schema)
 
 
 class Digits(str):
@@ -196,7 +194,7 @@ def _remove_missing(part: Subschema, value: Any, steps: Steps, missing: dict[Ste
         return
     targets = [follow(part)] if "$ref" in part.schema else []
     listed = listed_schemas(part, "anyOf", "oneOf")
-    branches = (branch for branch in listed if _may_be_of_branch(branch, value))  # after others have removed members
+    branches = (branch for branch in listed if may_be_of_branch(branch, value))  # after others have removed members
     for same_value_part in chain(targets, listed_schemas(part, "allOf"), branches):
         _remove_missing(same_value_part, value, steps, missing)
     names = dict.fromkeys([*part.schema.get("properties", ()), *value]) if isinstance(value, dict) else {}
@@ -212,14 +210,15 @@ def _remove_missing(part: Subschema, value: Any, steps: Steps, missing: dict[Ste
                 _remove_missing(member_part, value[step], (*steps, step), missing)
 
 
-def _may_be_of_branch(part: Subschema, value: Any) -> bool:
+def may_be_of_branch(part: Subschema, value: Any) -> bool:
     """Return whether a value may belong to a branch: an object without other properties, and with its constants."""
     while isinstance(part.schema, Mapping) and "$ref" in part.schema:
         part = follow(part)
     if not isinstance(part.schema, Mapping) or not isinstance(value, dict) or "properties" not in part.schema:
         return True
     properties = part.schema["properties"]
-    if part.schema.get("additionalProperties", False) is False and value.keys() - properties.keys():
+    is_closed = part.schema.get("additionalProperties", False) is False and "patternProperties" not in part.schema
+    if is_closed and value.keys() - properties.keys():
         return False
     return all(_may_have_value(member, value[name]) for name, member in properties.items() if name in value)
 
@@ -256,8 +255,7 @@ class _LocatedError(NamedTuple):
 def is_all_missing(errors: Sequence[Mapping[str, Any]], data: Any, missing: Sequence[Steps]) -> bool:
     """Return whether Pydantic's errors about a value report only the values that are known to be missing.
 
-    In a union it is enough if the errors of one branch do: for the others, Pydantic says why the value does not fit
-    them.
+    In a union it is enough if the errors of one branch do: of the others, they say why the value does not fit.
     """
     located_errors = [_locate_error(error["type"], error["loc"], data) for error in errors]
     missing_errors = [error for error in located_errors if error.missing_place in missing]

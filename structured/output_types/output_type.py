@@ -285,9 +285,8 @@ def description_of(output_type: OutputType[Any]) -> Description:
     """Return how a type is shown to the model. Raises SchemaError if that is no Description of texts."""
     description = _call_member(output_type, "describe", output_type.describe)
     if not isinstance(description, Description) or not all(map(_is_encodable, description)):
-        raise _interface_error(
-            output_type, "describe", description, "Return a Description of texts, without lone surrogates."
-        )
+        remedy = "Return a Description of texts, without lone surrogates."
+        raise _interface_error(output_type, "describe", description, remedy)
     return description
 
 

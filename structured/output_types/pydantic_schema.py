@@ -16,14 +16,14 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 from zoneinfo import available_timezones
 
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, JsonSchemaValue, JsonSchemaWarningKind
-from pydantic_core import SchemaError as CoreSchemaError
-from pydantic_core import SchemaValidator, ValidationError, core_schema
+from pydantic_core import core_schema
 
 from structured.errors.recursion import deep
 from structured.json_schema.document.location import VALIDATORS
@@ -33,7 +33,6 @@ from structured.output_types.core_schema import (
     CoreSchema,
     InputNames,
     accepts_unknown_input,
-    contradicts,
     function_keywords,
     has_hash,
     is_byte_size_reader,
@@ -41,8 +40,11 @@ from structured.output_types.core_schema import (
     lacks_configuration,
     length_keywords,
     length_limits,
+    listed_keys,
+    note_contradiction,
     overrides_json_schema,
     restrictions,
+    unreadable_values,
     unwrapped,
     with_keywords,
     without_overrides,
@@ -100,7 +102,7 @@ class CompleteJsonSchema(GenerateJsonSchema):
         """Add what Pydantic shows and does not accept: `Literal[b"x"]`, `Literal[2**70]`, an Enum of dates."""
         json_schema = self._pydantic_schema(schema)
         values = [json_schema["const"]] if "const" in json_schema else json_schema["enum"]
-        return json_schema | _unreadable_values(values, map(json.dumps, values), schema)
+        return json_schema | unreadable_values(values, map(json.dumps, values), schema)
 
     def _with_function(self, schema: Any) -> JsonSchemaValue:
         """Add the keywords of the function."""
@@ -117,7 +119,7 @@ class CompleteJsonSchema(GenerateJsonSchema):
             return super().generate_inner(schema)
         own_schema = super().generate_inner(without_overrides(schema))
         json_schema = super().generate_inner(schema)
-        _note_contradiction(own_schema, self.resolve_ref_schema(json_schema))
+        note_contradiction(self.resolve_ref_schema(json_schema), own_schema)
         return json_schema
 
     def _schema_of_function(self, schema: Any) -> JsonSchemaValue:
@@ -155,7 +157,7 @@ class CompleteJsonSchema(GenerateJsonSchema):
         self._is_restricted = self._is_restricted or bool(restrictions(config))
         own_schema = dict(json_schema)
         super()._update_class_schema(json_schema, cls, config)
-        _note_contradiction(own_schema, json_schema)
+        note_contradiction(json_schema, own_schema)
 
     def definitions_schema(self, schema: core_schema.DefinitionsSchema) -> JsonSchemaValue:
         """Keep the definitions, to look up references in them."""
@@ -199,25 +201,19 @@ class CompleteJsonSchema(GenerateJsonSchema):
 
     def float_schema(self, schema: core_schema.FloatSchema) -> JsonSchemaValue:
         """Add the infinite bounds, which Pydantic drops."""
-        bounds = {key: schema.get(key) for key in ("ge", "gt", "le", "lt")}
-        infinite = {key: bound for key, bound in bounds.items() if bound in (math.inf, -math.inf)}
+        infinite = {key: bound for key, bound in _present(schema, *_BOUNDS).items() if math.isinf(bound)}
         return super().float_schema(schema) | infinite
 
     def decimal_schema(self, schema: core_schema.DecimalSchema) -> JsonSchemaValue:
         """Keep what is said of its value, and let it be a number: in texts, models copy separators and end there."""
-        rules = _present(schema, *_BOUNDS, "multiple_of", "max_digits", "decimal_places")
-        counts = {"max_digits", "decimal_places"}
-        return {
-            "type": "number",
-            DECIMAL: {name: rule if name in counts else str(rule) for name, rule in rules.items()},
-        }
+        bounds = {name: str(bound) for name, bound in _present(schema, *_BOUNDS, "multiple_of").items()}
+        return {"type": "number", DECIMAL: bounds | _present(schema, "max_digits", "decimal_places")}
 
     def fraction_schema(self, schema: Any) -> JsonSchemaValue:
         """Leave out the strings where there are bounds, since those are of numbers, and round these inwards."""
         bounds: dict[str, Any] = {
-            key: _rounded(schema[key], math.inf if key in ("ge", "gt") else -math.inf)
-            for key in _BOUNDS
-            if schema.get(key) is not None
+            key: _rounded(bound, math.inf if key in ("ge", "gt") else -math.inf)
+            for key, bound in _present(schema, *_BOUNDS).items()
         }
         if not bounds:
             return super().fraction_schema(schema)
@@ -269,7 +265,7 @@ class CompleteJsonSchema(GenerateJsonSchema):
         if kind == "definition-ref" and schema["schema_ref"] in self._core_definitions:
             return self._key_schema(self._core_definitions[schema["schema_ref"]])
         if kind in ("literal", "enum"):
-            return _listed_keys(schema)
+            return listed_keys(schema)
         if kind == "nullable":
             return self._key_schema(schema["schema"])
         if kind == "union":
@@ -300,8 +296,7 @@ class CompleteJsonSchema(GenerateJsonSchema):
         if is_byte_size_reader(function):
             json_schema = {"anyOf": [{"type": "string", "format": "byte-size"}, {"type": "integer", "minimum": 0}]}
         if is_decoder(function) and json_schema.get("format", "binary") != "binary":
-            # what it decodes is no longer the text
-            return with_keywords(json_schema, {FUNCTION: function.__qualname__})
+            return with_keywords(json_schema, {FUNCTION: function.__qualname__})  # what it decodes is no more the text
         lengths = length_limits(function)
         if not lengths:
             return with_keywords(json_schema, function_keywords(function))
@@ -314,9 +309,9 @@ class CompleteJsonSchema(GenerateJsonSchema):
         """Add `reserved_names`, `ambiguous_aliases` and, where they are more than strings, `extras_keys`."""
         fields, keys = schema["fields"], schema.get("extras_keys_schema")
         named_fields = fields.items() if isinstance(fields, Mapping) else [(field["name"], field) for field in fields]
-        with self._config_wrapper_stack.push(_inherited_restrictions(schema)):
+        with self._config_wrapper_stack.push(restrictions(schema.get("config", {}))):
             input_names = self._input_names(named_fields, schema)
-            json_schema = _with_names(self._pydantic_schema(schema), input_names)
+            json_schema = _with_input_names(self._pydantic_schema(schema), input_names)
             if keys is None or self.generate_inner(keys) == {"type": "string"}:
                 return json_schema
             return json_schema | {"extras_keys": keys["type"]}
@@ -328,17 +323,13 @@ class CompleteJsonSchema(GenerateJsonSchema):
         by_alias = config.get("validate_by_alias", self._config.validate_by_alias)
         present = [(name, field) for name, field in fields if self.field_is_present(field)]
 
-        def names_of_fields(taken_names: frozenset[str] = frozenset()) -> list[InputNames]:
-            return [
-                InputNames.of(
-                    name, field.get("validation_alias"), by_name=by_name, by_alias=by_alias, taken_names=taken_names
-                )
-                for name, field in present
-            ]
+        def names_of_fields(taken_names: Collection[str] = ()) -> list[InputNames]:
+            names_of = partial(InputNames.of, by_name=by_name, by_alias=by_alias, taken_names=taken_names)
+            return [names_of(name, field.get("validation_alias")) for name, field in present]
 
         first_choices = names_of_fields()
         field_counts = Counter(name for names in first_choices for name in names.lookup_names)
-        distinct_names = names_of_fields(frozenset(name for name, count in field_counts.items() if count > 1))
+        distinct_names = names_of_fields([name for name, count in field_counts.items() if count > 1])
         for (_, field), first_choice, chosen in zip(present, first_choices, distinct_names, strict=True):
             if first_choice.text_name != chosen.text_name:
                 self._text_names[id(field)] = chosen.text_name
@@ -377,7 +368,7 @@ class CompleteJsonSchema(GenerateJsonSchema):
     def dataclass_schema(self, schema: core_schema.DataclassSchema) -> JsonSchemaValue:
         """Name `__post_init__`, where there is one."""
         validators = [f"{schema['cls'].__name__}.__post_init__"] if schema.get("post_init") else []
-        with self._config_wrapper_stack.push(_inherited_restrictions(schema)):
+        with self._config_wrapper_stack.push(restrictions(schema.get("config", {}))):
             json_schema = with_keywords(super().dataclass_schema(schema), {VALIDATORS: validators})
         return _with_docstring(json_schema, schema["cls"])
 
@@ -387,16 +378,6 @@ _OF_URLS = ("allowed_schemes", "max_length")
 _MEASURES = frozenset({"maxLength", "minLength", "pattern"})
 _MEMBER_KEYWORDS = frozenset({"additionalProperties", "patternProperties", "propertyNames"})
 _FLAGS = {"a": re.ASCII, "i": re.IGNORECASE, "m": re.MULTILINE, "s": re.DOTALL, "x": re.VERBOSE}
-
-
-def _note_contradiction(own_schema: JsonSchemaValue, json_schema: JsonSchemaValue) -> None:
-    if contradicts(json_schema, own_schema):
-        json_schema["claimed"] = True
-
-
-def _inherited_restrictions(schema: Any) -> Any:
-    """Return the restrictions on strings that a type without a configuration inherits from a model around it."""
-    return restrictions(schema.get("config", {})) or None
 
 
 def _with_docstring(json_schema: JsonSchemaValue, cls: type[Any]) -> JsonSchemaValue:
@@ -410,26 +391,20 @@ def _present(schema: Mapping[str, Any], *keys: str) -> dict[str, Any]:
     return {key: schema[key] for key in keys if schema.get(key) is not None}
 
 
-def _with_names(json_schema: JsonSchemaValue, input_names: list[InputNames]) -> JsonSchemaValue:
+def _with_input_names(json_schema: JsonSchemaValue, fields: list[InputNames]) -> JsonSchemaValue:
     """Add `reserved_names`, which other members may not have, and `ambiguous_aliases`.
 
     A field that would be looked for under the name of another is required, lest that be read in its place.
     """
-    texts = [names.text_name for names in input_names]
-    reserved_names = sorted({name for names in input_names for name in names.lookup_names} - set(texts))
-    counts = Counter(texts)
-    ambiguous_names = [
-        names.text_name
-        for names in input_names
-        if counts[names.text_name] > 1 or not names.preferred_names.isdisjoint(texts)
-    ]
-    required = json_schema.get("required", [])
-    mistakable_names = [
-        names.text_name for names in input_names if not (names.lookup_names - {names.text_name}).isdisjoint(texts)
-    ]
-    json_schema |= {"required": [*dict.fromkeys([*required, *mistakable_names])]} if mistakable_names else {}
-    json_schema |= {"reserved_names": reserved_names} if reserved_names else {}
-    return json_schema | ({"ambiguous_aliases": sorted(set(ambiguous_names))} if ambiguous_names else {})
+    counts = Counter(names.text_name for names in fields)
+    ambiguous = {names.text_name for names in fields if names.preferred_names & counts.keys()}
+    mistakable = [names.text_name for names in fields if (names.lookup_names - {names.text_name}) & counts.keys()]
+    lists = {
+        "required": [*dict.fromkeys([*json_schema.get("required", []), *mistakable])],
+        "reserved_names": sorted(frozenset().union(*(names.lookup_names for names in fields)) - counts.keys()),
+        "ambiguous_aliases": sorted(ambiguous | {name for name, count in counts.items() if count > 1}),
+    }
+    return json_schema | {keyword: names for keyword, names in lists.items() if names}
 
 
 def _with_lengths(json_schema: JsonSchemaValue, lengths: Mapping[str, int], least: str, most: str) -> dict[str, int]:
@@ -447,31 +422,3 @@ def _rounded(bound: Any, towards: float) -> float:
     nearest = float(bound)
     is_inside = nearest >= bound if towards > 0 else nearest <= bound
     return nearest if is_inside else math.nextafter(nearest, towards)
-
-
-def _listed_keys(schema: Any) -> JsonSchemaValue:
-    """Return the schema of keys that are of a Literal or an Enum: `Literal["a", True]` → `"a"`, `"true"`."""
-    members = schema["expected"] if schema["type"] == "literal" else [member.value for member in schema["members"]]
-    values = [getattr(member, "value", member) for member in members]
-    texts = [value if isinstance(value, str) else json.dumps(value, default=repr) for value in values]
-    pairs = core_schema.dict_schema(schema)
-    json_schema = {"type": "string", "enum": texts}
-    return json_schema | _unreadable_values(texts, (json.dumps({text: None}) for text in texts), pairs)
-
-
-def _unreadable_values(values: list[Any], texts: Iterable[str], schema: Any) -> dict[str, list[Any]]:
-    """Return as a keyword the values, if any, that Pydantic does not read from their JSON texts."""
-    try:
-        validator = SchemaValidator(schema)
-    except CoreSchemaError:
-        return {"unreadable_values": values} if values else {}
-    unreadable = [value for value, text in zip(values, texts, strict=True) if not _is_readable(text, validator)]
-    return {"unreadable_values": unreadable} if unreadable else {}
-
-
-def _is_readable(text: str, validator: SchemaValidator) -> bool:
-    try:
-        validator.validate_json(text)
-    except ValidationError:
-        return False
-    return True

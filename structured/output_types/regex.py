@@ -31,6 +31,11 @@ _DIALECTS = {"python": PYTHON, "rust": RUST, "ecma": ECMA}
 
 _SUPPORTED_FLAGS = re.IGNORECASE | re.MULTILINE | re.DOTALL | re.VERBOSE | re.ASCII | re.UNICODE | re.DEBUG
 
+TASK = (
+    "Find what the text states, and answer with it alone, written so that this regular expression matches the whole "
+    "answer."
+)
+
 MAX_SHOWN_CHARACTERS = 60
 """Characters of an expression that its name has."""
 
@@ -121,9 +126,8 @@ class Regex(OutputType[T], Generic[T]):
         self.dialect = dialect
         self.convert = convert
         self.groups = groups
-        parsed_flags = Flags(
-            *(bool(self.flags & flag) for flag in (re.IGNORECASE, re.MULTILINE, re.DOTALL, re.VERBOSE, re.ASCII))
-        )
+        letters = (re.IGNORECASE, re.MULTILINE, re.DOTALL, re.VERBOSE, re.ASCII)
+        parsed_flags = Flags(*(bool(self.flags & letter) for letter in letters))
         self.whole_pattern = whole_regex_to_pattern(pattern, _DIALECTS[dialect], parsed_flags)
         if groups is not None:
             _check_groups(groups, pattern, self.flags)
@@ -178,15 +182,8 @@ class Regex(OutputType[T], Generic[T]):
     def describe(self) -> Description:
         """Return the expression, as the model is shown it."""
         flags = "".join(letter for letter in "imsxa" if self.flags & re.RegexFlag[letter.upper()])
-        return Description(
-            "Regular expression",
-            f"(?{flags}){self.source}" if flags else self.source,
-            answer="Match",
-            task=(
-                "Find what the text states, and answer with it alone, written so that this regular expression matches "
-                "the whole answer."
-            ),
-        )
+        expression = f"(?{flags}){self.source}" if flags else self.source
+        return Description("Regular expression", expression, answer="Match", task=TASK)
 
     def _facts(self) -> tuple[object, ...]:
         return "regex", self.source, int(self.flags), self.dialect
@@ -239,9 +236,8 @@ def to_regex(output_type: object, *, layout: JsonLayout | None = None) -> str:
             regular language, such as a `Grammar`, or is a combination that is known by its automaton alone.
     """
     resolved = resolve_type(output_type, layout=layout)
-    automaton = (
-        None if isinstance(resolved, JsonOutput) or resolved.depends_on_document else automaton_of(resolved, None)
-    )
+    has_own_automaton = not (isinstance(resolved, JsonOutput) or resolved.depends_on_document)
+    automaton = automaton_of(resolved, None) if has_own_automaton else None
     if isinstance(resolved, Regex) and resolved.dialect == "python" and not resolved.flags:
         return resolved.source
     if isinstance(automaton, RegularAutomaton):

@@ -152,12 +152,8 @@ def _standardised(schema: Any, *, is_all_required: bool) -> Any:
     if schema.get("regex_engine") == "python-re" and _LOOKAROUND.search(str(schema.get("pattern"))):
         del standard["pattern"]  # no server has lookaround
     if isinstance(standard.get("propertyNames"), Mapping) and standard["propertyNames"].get("type") != "string":
-        del standard[
-            "propertyNames"
-        ]  # of other types are the keys that spell them, which the specification does not have
-    if (
-        "discriminator" in schema and "oneOf" in standard
-    ):  # its branches exclude each other by the value that tells them
+        del standard["propertyNames"]  # keys that spell other types, of which the specification knows nothing
+    if "discriminator" in schema and "oneOf" in standard:  # by which its branches exclude each other
         standard["anyOf"] = standard.pop("oneOf")
     if "properties" in standard and "allOf" not in standard:
         standard.setdefault("additionalProperties", False)
@@ -265,12 +261,9 @@ class AnswerCheck:
         output_type = self.output_type
         if not isinstance(output_type, JsonOutput):
             return output_type.automaton()
-        layout = read_whitespace("any")  # JSON in strings stays as it is
-        return RegularAutomaton(
-            compiled(
-                replace(output_type.compilation(), whitespace=layout, optional_properties="omittable", key_order="any")
-            )
-        )
+        options: dict[str, Any] = {"optional_properties": "omittable", "key_order": "any"}
+        options["whitespace"] = read_whitespace("any")  # JSON in strings stays as it is
+        return RegularAutomaton(compiled(replace(output_type.compilation(), **options)))
 
     def fault(self, text: str) -> str | None:
         """Return why a text is no answer; None if it may be one."""

@@ -122,11 +122,8 @@ def report_parts(report: Report) -> Iterator[RenderableType]:
     for heading in ("field", "kind", "status"):
         table.add_column(heading, overflow="fold")
     for field in report.fields:
-        table.add_row(
-            _shown_path(field.path),
-            _printable(f"{field.kind}, or left out" if field.may_be_left_out else field.kind),
-            _shown_status(field),
-        )
+        kind = f"{field.kind}, or left out" if field.may_be_left_out else field.kind
+        table.add_row(_shown_path(field.path), _printable(kind), _shown_status(field))
     yield from (title, Text(), table)
     refused = [(field.path, error) for field in report.fields for error in field.refusals]
     if refused:

@@ -24,8 +24,7 @@ def resolve_type(
     """Return the output type that a caller means; the same object every time, if what is passed has a hash.
 
     An `OutputType` is returned as it is, but for the options of JSON; without a `layout`, it keeps its own. A function
-    means a call of it. The fields of `allow_missing` may be missing;
-    the document has to state those of `grounded`.
+    means a call of it. The fields of `allow_missing` may be missing; the document has to state those of `grounded`.
     """
     output_type = _type_in_metadata(output_type)
     allow_missing, grounded = (None if paths is False else paths for paths in (allow_missing, grounded))

@@ -176,9 +176,8 @@ def _remarks_on(part: Subschema, remarks_of: Callable[[Subschema], list[str]], s
     seen.add(part.identity)
     options = [option for option in object_schemas(part, "anyOf", "oneOf") if option.schema != {"type": "null"}]
     aliases = [*known_targets(part), *object_schemas(part, "allOf"), *(options if len(options) == 1 else [])]
-    remarks = [*filter(None, remarks_of(part))] or [
-        text for other in aliases for text in _remarks_on(other, remarks_of, seen)
-    ]
+    own = list(filter(None, remarks_of(part)))
+    remarks = own or [text for alias in aliases for text in _remarks_on(alias, remarks_of, seen)]
     items = object_schemas(part, *_ITEM_KEYWORDS)
     return list(dict.fromkeys([*remarks, *(text for item in items for text in _remarks_on(item, remarks_of, seen))]))
 
@@ -188,6 +187,8 @@ _ITEM_KEYWORDS = ("items", "prefixItems", "additionalItems", "additionalProperti
 
 def object_schemas(part: Subschema, *keywords: str) -> list[Subschema]:
     """Return the schemas that some keywords of a schema have and that are objects, by keyword."""
+    if not isinstance(part.schema, Mapping):
+        return []
     key_paths = [keys for keys, _ in subschemas(part.schema, part.location.draft) if keys[0] in keywords]
     return [part.subschema(*keys) for keys in sorted(key_paths, key=lambda keys: keywords.index(str(keys[0])))]
 
@@ -196,13 +197,10 @@ def _example_texts(part: Subschema) -> list[str]:
     """Return the examples of a schema as JSON on one line each: `[1234.0, Decimal("1.50")]` → `1234`, `1.50`."""
     options = [part, *known_targets(part), *object_schemas(part, "allOf", "anyOf", "oneOf")]
     is_decimal = any(isinstance(option.schema, Mapping) and DECIMAL in option.schema for option in options)
-    examples = list_at(part.schema, "examples")
-    texts = [
-        example
-        if is_decimal and isinstance(example, str) and DECIMAL_TEXT.fullmatch(example)  # as Pydantic writes a decimal
-        else to_json_line(_as_documents_state(example))
-        for example in examples
-    ]
+    texts = []
+    for example in list_at(part.schema, "examples"):  # Pydantic writes decimals as texts
+        is_number = is_decimal and isinstance(example, str) and DECIMAL_TEXT.fullmatch(example)
+        texts.append(example if is_number else to_json_line(_as_documents_state(example)))
     return [text for text in texts if len(text) <= 80][:MAX_EXAMPLES]  # longer ones cost more than they tell
 
 

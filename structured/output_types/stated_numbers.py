@@ -324,9 +324,8 @@ def _read_fraction(text: str) -> tuple[Decimal, ...]:
     if text[-1].isalpha():
         whole, words = re.split(r"\sand\s", text, flags=re.IGNORECASE)
         return _exact_decimals(int(whole) + _read_fraction_words(words))
-    *wholes, above, below = map(
-        int, re.findall(r"\d+", unicodedata.normalize("NFKC", re.sub(f"(?=[{_VULGAR}])", " ", text)))
-    )
+    digits = unicodedata.normalize("NFKC", re.sub(f"(?=[{_VULGAR}])", " ", text))
+    *wholes, above, below = map(int, re.findall(r"\d+", digits))
     return _exact_decimals(sum(wholes) + Fraction(above, below)) if below else ()
 
 

@@ -117,11 +117,7 @@ HAZARDS = {
         "Field(max_length=...), or Literal[...] where the values are known.",
         '"maxLength", or "enum" where the values are known.',
     ),
-    "number": (
-        f"Digits limited by default alone: {_DIGITS}.",
-        "Field(ge=..., le=...)",
-        '"minimum" and "maximum"',
-    ),
+    "number": (f"Digits limited by default alone: {_DIGITS}.", "Field(ge=..., le=...)", '"minimum" and "maximum"'),
     "date": (
         "A date of any year from 1 to 9999: a small model may write one that the text does not have.",
         "Field(ge=date(1990, 1, 1), le=date(2040, 12, 31)), with bounds of yours.",

@@ -182,9 +182,8 @@ class Repeat(_TextSequence[list[T]]):
 def _check_counts(minimum: object, maximum: object) -> None:
     for name, count in (("minimum", minimum), ("maximum", maximum)):
         if not (type(count) is int and 0 <= count <= MAX_ITEMS) and not (count is None and name == "maximum"):
-            raise SchemaError(
-                f"{name} is {described(count)}", remedy=f"Give a number of items from 0 to {MAX_ITEMS:,}."
-            )
+            remedy = f"Give a number of items from 0 to {MAX_ITEMS:,}."
+            raise SchemaError(f"{name} is {described(count)}", remedy=remedy)
     if maximum is not None and cast("int", maximum) < cast("int", minimum):
         raise SchemaError(f"No count lies between {minimum} and {maximum}", remedy="Let the maximum be no smaller.")
 

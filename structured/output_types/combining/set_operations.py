@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
+from itertools import chain
 from typing import Any, TypeVar
 
 from structured.automata import Automaton, RegularAutomaton
@@ -53,11 +54,8 @@ class Alternatives(Combination[T]):
 
     def __init__(self, options: Sequence[OutputType[Any]]) -> None:
         """Take the options, those of alternatives among them one by one."""
-        flat = [
-            member
-            for option in options
-            for member in (option.members if isinstance(option, Alternatives) else (option,))
-        ]
+        groups = (option.members if isinstance(option, Alternatives) else (option,) for option in options)
+        flat = list(chain.from_iterable(groups))
         self._set_members(flat, joined_names(flat, "|"))
 
     def _distinguishing_arguments(self) -> tuple[object, ...]:
@@ -162,9 +160,8 @@ class Alternatives(Combination[T]):
 def alternatives(left: object, right: object) -> "Alternatives[Any]":
     """Return the texts of both; a str is a text that stands for itself."""
     sides = enumerate((left, right), start=1)
-    return Alternatives(
-        [Choice([side]) if isinstance(side, str) else to_part(side, f"option {place}") for place, side in sides]
-    )
+    parts = [Choice([side]) if isinstance(side, str) else to_part(side, f"option {place}") for place, side in sides]
+    return Alternatives(parts)
 
 
 class Restricted(Combination[T]):

@@ -149,12 +149,8 @@ class Text(OutputType[str]):
 
     def describe(self) -> Description:
         """Return the rules as a description."""
-        return Description(
-            "Text",
-            "\n".join(self._describe_rules()) or "any text",
-            answer="Text",
-            task="Write what is asked for, and nothing else.",
-        )
+        rules = "\n".join(self._describe_rules()) or "any text"
+        return Description("Text", rules, answer="Text", task="Write what is asked for, and nothing else.")
 
     def _describe_rules(self) -> list[str]:
         rules = [f"contains {phrase!r}" for phrase in self.contains]
