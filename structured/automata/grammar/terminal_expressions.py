@@ -5,7 +5,7 @@ automaton reads is refused by name.
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from structured.automata.opcodes import FAR
 from structured.errors import PatternError
@@ -33,6 +33,8 @@ nothing but a look at the text beside it."""
 
 UNBOUNDED = -1
 
+T = TypeVar("T")
+
 
 class Node(NamedTuple):
     """One node. Which of the other fields count depends on `kind`."""
@@ -52,12 +54,26 @@ class Node(NamedTuple):
     is_negated: bool = False
 
 
+class Numbered(list[T]):
+    """Distinct values, each numbered by its place."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._numbers: dict[T, int] = {}
+
+    def number(self, value: T) -> int:
+        """Return the number of a value, which is appended if it is new."""
+        number = self._numbers.setdefault(value, len(self))
+        if number == len(self):
+            self.append(value)
+        return number
+
+
 class Expressions:
     """The nodes of some expressions; equal nodes are one."""
 
     def __init__(self) -> None:
-        self.nodes: list[Node] = []
-        self._known: dict[Node, int] = {}
+        self.nodes = Numbered[Node]()
         self.behind: list[int] = []
         """The nodes that some lookbehind looks for, which `LOOK` names by their place here."""
 
@@ -118,12 +134,7 @@ class Expressions:
 
     def node(self, **fields: Any) -> int:
         """Return the number of a node, which is the same every time."""
-        new = Node(**fields)
-        number = self._known.get(new)
-        if number is None:
-            number = self._known[new] = len(self.nodes)
-            self.nodes.append(new)
-        return number
+        return self.nodes.number(Node(**fields))
 
     def reads(self, number: int, byte: int) -> bool:
         """Tell whether some part of a node may read a byte."""
