@@ -246,27 +246,24 @@ _NOT_GRAMMAR = r'//[^\n]*|"(?:\\.|[^"\\\n])*"|/(?:\\.|[^/\\\n])+/[a-z]*'
 """Comments, texts and regular expressions, which may contain anything."""
 
 _ADDITIONS = {
-    "inline": r"%(?:json|lark|regex|llguidance)\b",
-    "attribute": r"(?<=\w)\[\s*(?:lazy|stop|suffix|max_tokens|temperature|capture)\b[^\]\n]*\]",
-    "token": r"<\[[^\]\n]*\]>|<\|?[\w-]+\|?>",
+    r"%(?:json|lark|regex|llguidance)\b": "Ask for the part alone, as a JsonSchema or a Regex, or write it as rules.",
+    r"(?<=\w)\[\s*(?:lazy|stop|suffix|max_tokens|temperature|capture)\b[^\]\n]*\]": (
+        "Let the regular expression say where the text ends; max_tokens= limits an answer."
+    ),
+    r"<\[[^\]\n]*\]>|<\|?[\w-]+\|?>": "Write the text of the token.",
 }
+"""The remedy for each kind of addition, by its regular expression."""
 
-_REMEDIES = {
-    "inline": "Ask for the part alone, as a JsonSchema or a Regex, or write it as rules.",
-    "attribute": "Let the regular expression say where the text ends; max_tokens= limits an answer.",
-    "token": "Write the text of the token.",
-}
-
-_SCANNED = re.compile(f"{_NOT_GRAMMAR}|{'|'.join(f'(?P<{name}>{found})' for name, found in _ADDITIONS.items())}")
+_SCANNED = re.compile("|".join((_NOT_GRAMMAR, *(f"({addition})" for addition in _ADDITIONS))))
 
 
 def refuse_additions(text: str) -> None:
     """Raise GrammarError, with the name and the place, if a grammar that Lark refused has such an addition."""
     for addition in _SCANNED.finditer(text):
-        if addition.lastgroup is not None:
+        if addition.lastindex is not None:
             raise GrammarError(
                 f"{addition[0]!r} is of llguidance's variant of Lark, and unsupported",
                 text=text,
                 place=place_in(text, addition.start()),
-                remedy=_REMEDIES[addition.lastgroup],
+                remedy=[*_ADDITIONS.values()][addition.lastindex - 1],
             )
