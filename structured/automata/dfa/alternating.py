@@ -14,7 +14,7 @@ from itertools import chain, product, repeat
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
-from structured.automata.dfa.alphabet import Alphabet, alphabet_of, ranges_by_state
+from structured.automata.dfa.alphabet import Alphabet, Numbered, alphabet_of, ranges_by_state
 from structured.automata.dfa.language import add_work, limited_work
 from structured.regex.character_sets import Range
 from structured.regex.syntax import (
@@ -109,8 +109,7 @@ class PatternLanguage:
         self._numbers: dict[tuple[int, int], int] = {}
         self._nodes: dict[Any, Pattern] = {}
         self.closure = cache(self._closed)
-        self._states: dict[tuple[frozenset[_Branch], _BehindStates], int] = {}
-        self._contents: list[tuple[frozenset[_Branch], _BehindStates]] = []
+        self._contents = Numbered[tuple[frozenset[_Branch], _BehindStates]]()
         self._rows: dict[int, list[int | None]] = {}
         self._accepting: dict[int, bool] = {}
         self._lookaheads: dict[int, tuple[Pattern, PatternLanguage]] = {}
@@ -128,12 +127,8 @@ class PatternLanguage:
         return self._state_of(frozenset([(self.push(pattern, _EMPTY_STACK), _NO_OBLIGATIONS)]), behind_states)
 
     def _state_of(self, branches: frozenset[_Branch], behind_states: _BehindStates) -> int:
-        content = (frozenset([self._any_text]), ()) if self._any_text in branches else (branches, behind_states)
-        state = self._states.get(content)
-        if state is None:
-            state = self._states[content] = len(self._contents)
-            self._contents.append(content)
-        return state
+        is_any = self._any_text in branches
+        return self._contents.number((frozenset([self._any_text]), ()) if is_any else (branches, behind_states))
 
     def accepts_all(self, state: int) -> bool:
         """Tell whether any text may follow; there may be other such states."""

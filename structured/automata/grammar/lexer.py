@@ -16,7 +16,8 @@ from threading import Lock
 from typing import NamedTuple, TypeVar
 
 from structured.automata.byte_automaton import DEAD
-from structured.automata.grammar.terminal_expressions import Expressions, Numbered
+from structured.automata.dfa.alphabet import Numbered
+from structured.automata.grammar.terminal_expressions import Expressions
 from structured.automata.grammar.threads import NO_OBLIGATIONS, Matcher, Obligation, Obligations, Thread, Threads
 from structured.automata.opcodes import FAR
 from structured.errors import GrammarError, PatternError

@@ -5,8 +5,9 @@ automaton reads is refused by name.
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
+from structured.automata.dfa.alphabet import Numbered
 from structured.automata.opcodes import FAR
 from structured.errors import PatternError
 from structured.errors.recursion import deep
@@ -33,8 +34,6 @@ nothing but a look at the text beside it."""
 
 UNBOUNDED = -1
 
-T = TypeVar("T")
-
 
 class Node(NamedTuple):
     """One node. Which of the other fields count depends on `kind`."""
@@ -52,21 +51,6 @@ class Node(NamedTuple):
     is_greedy: bool = True
     is_behind: bool = False
     is_negated: bool = False
-
-
-class Numbered(list[T]):
-    """Distinct values, each numbered by its place."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._numbers: dict[T, int] = {}
-
-    def number(self, value: T) -> int:
-        """Return the number of a value, which is appended if it is new."""
-        number = self._numbers.setdefault(value, len(self))
-        if number == len(self):
-            self.append(value)
-        return number
 
 
 class Expressions:
@@ -140,10 +124,7 @@ class Expressions:
         """Tell whether some part of a node may read a byte."""
         node = self.nodes[number]
         if node.kind == SET:
-            return any(
-                low <= byte <= high or (continuation >= 0 and self.reads(continuation, byte))
-                for low, high, continuation in node.arcs
-            )
+            return any(low <= byte <= high or (tail >= 0 and self.reads(tail, byte)) for low, high, tail in node.arcs)
         return node.kind != LOOK and any(self.reads(part, byte) for part in node.parts)
 
     def character(self, ranges: tuple[Range, ...]) -> int:
@@ -151,12 +132,10 @@ class Expressions:
         return self._bytes(byte_sequences(ranges))
 
     def _bytes(self, sequences: Sequence[tuple[ByteRange, ...]]) -> int:
-        following: dict[ByteRange, list[tuple[ByteRange, ...]]] = {}
-        for first, *others in sequences:
-            following.setdefault(first, []).append(tuple(others))
-        arcs = tuple(
-            (low, high, -1 if ranges == [()] else self._bytes(ranges)) for (low, high), ranges in following.items()
-        )
+        tails: dict[ByteRange, list[tuple[ByteRange, ...]]] = {}
+        for first, *tail in sequences:
+            tails.setdefault(first, []).append(tuple(tail))
+        arcs = tuple((low, high, -1 if after == [()] else self._bytes(after)) for (low, high), after in tails.items())
         return self.node(kind=SET, shortest=min(map(len, sequences)), arcs=arcs)
 
     def concat(self, parts: Sequence[int]) -> int:

@@ -11,16 +11,8 @@ from functools import cache, reduce
 from operator import or_
 from typing import NamedTuple
 
-from structured.automata.grammar.terminal_expressions import (
-    CHOICE,
-    CONCAT,
-    LOOK,
-    LOOP,
-    SET,
-    UNBOUNDED,
-    Expressions,
-    Numbered,
-)
+from structured.automata.dfa.alphabet import Numbered
+from structured.automata.grammar.terminal_expressions import CHOICE, CONCAT, LOOK, LOOP, SET, UNBOUNDED, Expressions
 from structured.automata.opcodes import FAR
 from structured.errors import GrammarError
 
