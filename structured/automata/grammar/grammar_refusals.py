@@ -49,7 +49,6 @@ class Places:
     """The names and literals of a grammar, in order."""
 
     def __init__(self, text: str) -> None:
-        self.text = text
         self.pieces = list(_pieces(text))
 
     def definition(self, name: str, *, number: int = 1) -> Place | None:
