@@ -120,7 +120,7 @@ class PatternLanguage:
             self.behind[key] = known.get(key) or PatternLanguage(Concat((ANY_TEXT, sought)), around=self)
         self._behind_places = {key: place for place, key in enumerate(self.behind)}
         self._any_text = self.push(ANY_TEXT, _EMPTY_STACK), _NO_OBLIGATIONS
-        self.start = self.state_before(pattern, tuple([language.start for language in self.behind.values()]))
+        self.start: int = self.state_before(pattern, tuple([language.start for language in self.behind.values()]))
 
     def state_before(self, pattern: Pattern, behind_states: _BehindStates) -> int:
         """Return the state in which a whole pattern is still to be read."""
