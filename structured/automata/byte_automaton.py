@@ -73,7 +73,6 @@ class Automaton(Protocol):
     @property
     def start(self) -> int:
         """The state before the first byte."""
-        ...
 
     @property
     def fingerprint(self) -> bytes | None:
@@ -81,30 +80,25 @@ class Automaton(Protocol):
 
         Automata with the same fingerprint may number their states differently.
         """
-        ...
 
     @property
     def is_exhausted(self) -> bool:
         """Whether half of a limit is used up, of this automaton or of one of its parts."""
-        ...
 
     def reset(self) -> "Automaton":
         """Return the automaton of the same texts with unused limits.
 
         That is a new automaton; or, if only time was used up, this one with its clock reset.
         """
-        ...
 
     def with_prefix(self, text: str) -> "Automaton":
         """Return the automaton of the same texts, each with some text in front."""
-        ...
 
     def without_bytes(self, absent: frozenset[int]) -> "Automaton | None":
         """Return the automaton of the texts without some bytes; None if there are none.
 
         Rows may still have successors for these bytes, but distances and completions do not use them.
         """
-        ...
 
     @property
     def table(self) -> NDArray[np.int32]:
@@ -112,7 +106,6 @@ class Automaton(Protocol):
 
         The array is replaced when it grows; do not keep it across a call of `expand` or `step`.
         """
-        ...
 
     @property
     def distances(self) -> NDArray[np.int32]:
@@ -120,23 +113,18 @@ class Automaton(Protocol):
 
         The array is replaced when it grows; the entry of a state never changes.
         """
-        ...
 
     def expand(self, state: int) -> None:
         """Fill the row of a state in `table`, and perhaps others."""
-        ...
 
     def step(self, state: int, byte: int) -> int:
         """Return the successor of a state, or DEAD."""
-        ...
 
     def accepts(self, state: int) -> bool:
         """Tell whether the bytes read so far are a whole text of the language; False for DEAD."""
-        ...
 
     def walk(self, trie: Trie, state: int, mask: NDArray[np.uint32]) -> int:
         """Set the bits of the tokens of a trie that may follow; return an upper bound of the distances after them."""
-        ...
 
 
 def reset_if_exhausted(automaton: Automaton) -> Automaton:

@@ -54,17 +54,13 @@ def explore(automaton: Automaton, max_states: int, *, fold: bool) -> tuple[tuple
     order, reached_by = _breadth_first(graph.start, arrows)
     chosen = order[:max_states]
     numbers = {state: number for number, state in enumerate(chosen)}
-    states = tuple(
-        State(
-            number,
-            tuple(_arrows(arrows[state], numbers)),
-            state in graph.accepting,
-            reached_by[state],
-            _completion(automaton, reached_by[state]),
-        )
-        for state, number in numbers.items()
-    )
-    return states, len(order) if graph.is_whole else None
+    states = []
+    for state, number in numbers.items():
+        text = reached_by[state]
+        completion = shortest_text(automaton, state_after(automaton, text.encode())).decode()
+        shown = tuple(_arrows(arrows[state], numbers))
+        states.append(State(number, shown, state in graph.accepting, text, completion))
+    return tuple(states), len(order) if graph.is_whole else None
 
 
 def _explored(automaton: Automaton) -> _Graph:
@@ -106,12 +102,8 @@ def _states_inside_runs(graph: _Graph) -> frozenset[int]:
     for inner in graph.arrows.values():
         for target, ranges in inner.items():
             incoming.setdefault(target, []).append(ranges)
-    return frozenset([
-        state
-        for state, inner in graph.arrows.items()
-        if state != graph.start and state not in graph.accepting
-        if _is_single(list(inner.values())) and _is_single(incoming[state])
-    ])  # fmt: skip
+    single = {state for state, inner in graph.arrows.items() if _is_single([*inner.values()])}
+    return frozenset(state for state in single - graph.accepting - {graph.start} if _is_single(incoming[state]))
 
 
 def _is_single(ways: Sequence[_Characters]) -> bool:
@@ -160,11 +152,6 @@ def _example(read: tuple[_Characters, ...]) -> Iterator[str]:
         yield chr(seen[0] if seen else ranges[0][0])
 
 
-def _completion(automaton: Automaton, text: str) -> str:
-    """Return a shortest completion of a text."""
-    return shortest_text(automaton, state_after(automaton, text.encode())).decode()
-
-
 class CharacterSteps:
     """The successors of an automaton's states by characters."""
 
@@ -187,7 +174,7 @@ class CharacterSteps:
         steps: list[Step] = []
         for low, high, target in self._runs(state, 0x80, 0xBF):
             if count == 1:
-                _append(steps, [(low - 0x80, high - 0x80, target)], 0)
+                _append(steps, [(low, high, target)], -0x80)
                 continue
             for byte in range(low, high + 1):
                 _append(steps, self._tail(target, count - 1), byte - 0x80 << 6 * (count - 1))

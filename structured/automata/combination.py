@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from heapq import heappop, heappush
+from itertools import chain
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -88,10 +89,8 @@ def _pattern(expression: Expression) -> Pattern:
             item_pattern = _pattern(item)
             if maximum == 0:
                 return EMPTY
-            separated_items = repeat(
-                concat(_pattern(separator), item_pattern), max(minimum - 1, 0), None if maximum is None else maximum - 1
-            )
-            repeated = concat(item_pattern, separated_items)
+            separated, most = concat(_pattern(separator), item_pattern), None if maximum is None else maximum - 1
+            repeated = concat(item_pattern, repeat(separated, max(minimum - 1, 0), most))
             return repeated if minimum > 0 else repeat(repeated, 0, 1)
         case RegularAutomaton():
             return expression.pattern
@@ -100,6 +99,9 @@ def _pattern(expression: Expression) -> Pattern:
 
 Member = tuple[int, int]
 """A position, and a state of its automaton."""
+
+_Content = tuple[bool, frozenset[Member]]
+"""Whether nothing has been read of an expression that may be empty, and the members of a state."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,12 +192,8 @@ class _PositionBuilder:
             case InSequence(parts):
                 return reduce(self._then, map(self.add, parts), _Fragment((), (), is_empty=True))
             case OneOf(options):
-                fragments = [self.add(option) for option in options]
-                return _Fragment(
-                    tuple([position for fragment in fragments for position in fragment.first]),
-                    tuple([position for fragment in fragments for position in fragment.last]),
-                    any(fragment.is_empty for fragment in fragments),
-                )
+                first, last, is_empty = zip(*map(self.add, options), strict=True)
+                return _Fragment(tuple(chain.from_iterable(first)), tuple(chain.from_iterable(last)), any(is_empty))
             case Repeated():
                 return self._repeated(expression)
         return self._alone(expression)
@@ -240,10 +238,10 @@ class _PositionBuilder:
             self._link(separated_item, separated_item)
             ends = [self._then(counted, separated_item._replace(is_empty=True))]
         is_empty = minimum == 0 or any(end.is_empty for end in ends)
-        return _Fragment(ends[-1].first, tuple([position for end in ends for position in end.last]), is_empty)
+        return _Fragment(ends[-1].first, tuple(chain.from_iterable(end.last for end in ends)), is_empty)
 
 
-class CombinedAutomaton(LazyAutomaton[tuple[bool, frozenset[Member]]]):
+class CombinedAutomaton(LazyAutomaton[_Content]):
     """The automaton of a combination; follows the `Automaton` protocol.
 
     Raises PatternError if it has too many positions, or a part whose items must differ.
@@ -251,16 +249,13 @@ class CombinedAutomaton(LazyAutomaton[tuple[bool, frozenset[Member]]]):
 
     def __init__(self, expression: Expression, *, limits: Limits = LIMITS) -> None:
         super().__init__(limits)
-        flattened = _with_replaced_automata(
-            expression, lambda part: part.expression if isinstance(part, CombinedAutomaton) else part
-        )
-        assert flattened is not None, "every part has a replacement"
-        self.expression: Expression = flattened
+        flat = _replace_automata(expression, lambda part: part.expression if isinstance(part, type(self)) else part)
+        assert flat is not None, "every part has a replacement"
+        self.expression: Expression = flat
         refuse_unique_items(self.parts)
-        self.positions = Positions.of(flattened)
-        self.start = self._start_state(
-            (self.positions.is_empty, self._alive(self.positions.start_members(self.positions.first)))
-        )
+        self.positions = positions = Positions.of(flat)
+        members = positions.closure(positions.start_members(positions.first))
+        self.start = self._start_state((positions.is_empty, frozenset(members)))
 
     @property
     def parts(self) -> list[Automaton]:
@@ -270,7 +265,7 @@ class CombinedAutomaton(LazyAutomaton[tuple[bool, frozenset[Member]]]):
     def with_parts(self, parts: Sequence[Automaton]) -> Self:
         """Return the same combination of other automata."""
         replacements = iter(parts)
-        replaced = _with_replaced_automata(self.expression, lambda _: next(replacements))
+        replaced = _replace_automata(self.expression, lambda _: next(replacements))
         assert replaced is not None, "every part has a replacement"
         return type(self)(replaced, limits=self.limits)
 
@@ -288,36 +283,28 @@ class CombinedAutomaton(LazyAutomaton[tuple[bool, frozenset[Member]]]):
     def without_bytes(self, absent: frozenset[int]) -> "CombinedAutomaton | None":
         """Return the automaton of the same texts but for those in which some bytes occur; see the protocol."""
         restricted = {automaton: automaton.without_bytes(absent) for automaton in set(self.parts)}
-        left = _with_replaced_automata(self.expression, restricted.__getitem__)
+        left = _replace_automata(self.expression, restricted.__getitem__)
         return None if left is None else CombinedAutomaton(left, limits=self.limits)
 
-    def successors(
-        self, content: tuple[bool, frozenset[Member]]
-    ) -> tuple[list[tuple[bool, frozenset[Member]] | None], NDArray[np.intp]]:
+    def successors(self, content: _Content) -> tuple[list[_Content | None], NDArray[np.intp]]:
         """Return the successors of a content, from the rows of all members."""
         members = sorted(content[1])
         rows = [complete_row(self.positions.automata[position], state) for position, state in members]
         if not rows:
             return [None], np.zeros(256, dtype=np.intp)
         columns, places = distinct_columns(np.stack(rows))
-        contents: list[tuple[bool, frozenset[Member]] | None] = []
+        contents: list[_Content | None] = []
         for column in columns:
-            after = [
-                (position, target) for (position, _), target in zip(members, column, strict=True) if target != DEAD
-            ]
-            alive = self._alive(after)
-            contents.append((False, alive) if alive else None)
+            after = [(position, state) for (position, _), state in zip(members, column, strict=True) if state != DEAD]
+            contents.append((False, frozenset(self.positions.closure(after))) if after else None)
         return contents, places
 
-    def distance(self, content: tuple[bool, frozenset[Member]]) -> int:
+    def distance(self, content: _Content) -> int:
         """Return the bytes of the shortest completion: of a member, and of the positions after it."""
         is_empty, members = content
         automata, bytes_after = self.positions.automata, self.positions.bytes_after
         lengths = (int(automata[position].distances[state]) + bytes_after[position] for position, state in members)
         return 0 if is_empty else min(lengths)
-
-    def _alive(self, members: Iterable[Member]) -> frozenset[Member]:
-        return frozenset(self.positions.closure(members))
 
 
 def _with_fingerprints(expression: Expression) -> object:
@@ -332,25 +319,20 @@ def _with_fingerprints(expression: Expression) -> object:
     return expression.fingerprint
 
 
-def _with_replaced_automata(
-    expression: Expression, replacement_of: Callable[[Automaton], Expression | None]
-) -> Expression | None:
+def _replace_automata(expression: Expression, new: Callable[[Automaton], Expression | None]) -> Expression | None:
     """Return an expression with others in place of its automata; None if it has no text where some have none."""
     match expression:
-        case InSequence(parts):
-            replaced = [_with_replaced_automata(part, replacement_of) for part in parts]
+        case InSequence(parts) | OneOf(parts):
+            replaced = [_replace_automata(part, new) for part in parts]
             left = tuple([part for part in replaced if part is not None])
+            if isinstance(expression, OneOf):
+                return OneOf(left) if left else None
             return InSequence(left) if len(left) == len(replaced) else None
-        case OneOf(options):
-            replaced = [_with_replaced_automata(option, replacement_of) for option in options]
-            left = tuple([option for option in replaced if option is not None])
-            return OneOf(left) if left else None
         case Repeated(item, separator, minimum, maximum):
-            item_left = _with_replaced_automata(item, replacement_of)
-            separator_left = _with_replaced_automata(separator, replacement_of)
-            if item_left is None or maximum == 0:
+            new_item, new_separator = _replace_automata(item, new), _replace_automata(separator, new)
+            if new_item is None or maximum == 0:
                 return InSequence(()) if minimum == 0 else None
-            if separator_left is None:
-                return Repeated(item_left, InSequence(()), minimum, 1) if minimum <= 1 else None
-            return Repeated(item_left, separator_left, minimum, maximum)
-    return replacement_of(expression)
+            if new_separator is None:
+                return Repeated(new_item, InSequence(()), minimum, 1) if minimum <= 1 else None
+            return Repeated(new_item, new_separator, minimum, maximum)
+    return new(expression)

@@ -43,6 +43,11 @@ class Arrow:
             return set_label(self.read[0])
         return text_label("".join(chr(ranges[0][0]) for ranges in self.read))
 
+    @property
+    def target_name(self) -> str:
+        """The number of the state that it leads to, as a text."""
+        return "…" if self.target is None else str(self.target)
+
 
 @dataclass(frozen=True, slots=True)
 class State:
@@ -77,7 +82,7 @@ class Place:
     def __str__(self) -> str:
         if self.arrow is None:
             return "…" if self.state is None else str(self.state)
-        return f"{self.state}→{'…' if self.arrow.target is None else self.arrow.target}"
+        return f"{self.state}→{self.arrow.target_name}"
 
 
 def follow(states: Sequence[State], place: Place, character: str) -> Place | None:
@@ -181,23 +186,16 @@ def table(states: Sequence[State]) -> str:
     """
     rows = [("state", "reads", "→", "shortest completion"), *(row for state in states for row in _rows(state))]
     widths = [max(len(row[column]) for row in rows) for column in range(3)]
-    return "\n".join(
-        "  ".join((*map(str.ljust, row[:3], widths), row[3])).rstrip() for row in rows
-    )  # fmt: skip
+    return "\n".join("  ".join((*map(str.ljust, row[:3], widths), row[3])).rstrip() for row in rows)
 
 
 def _rows(state: State) -> Iterator[tuple[str, str, str, str]]:
     name = f"(({state.number}))" if state.is_accepting else f"  {state.number}"
     ending = "" if state.is_accepting else shortened(printable(state.completion), MAX_COMPLETION)
     for arrow in state.arrows or [None]:
-        label, target = ("", "") if arrow is None else (shortened(arrow.label, MAX_READ), _target_name(arrow))
+        label, target = ("", "") if arrow is None else (shortened(arrow.label, MAX_READ), arrow.target_name)
         yield (f"> {name.strip()}" if name and not state.number else name), label, target, ending
         name = ending = ""
-
-
-def _target_name(arrow: Arrow) -> str:
-    """Return the number of the state that an arrow leads to, as a text."""
-    return "…" if arrow.target is None else str(arrow.target)
 
 
 def dot(states: Sequence[State], name: str) -> str:
@@ -215,8 +213,7 @@ def _dot_statements(states: Sequence[State], name: str) -> Iterator[str]:
     yield 'edge [fontname="monospace"];'
     yield "start [shape=point];"
     for state in states:
-        shape = " [shape=doublecircle]" if state.is_accepting else ""
-        yield f"{state.number}{shape};"
+        yield f"{state.number} [shape=doublecircle];" if state.is_accepting else f"{state.number};"
     yield "start -> 0;"
     for state in states:
         if any(arrow.target is None for arrow in state.arrows):

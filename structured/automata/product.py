@@ -115,10 +115,8 @@ class _Clock:
 
     def check(self) -> None:
         """Raise PatternError if the time is up."""
-        began = self.began
-        if began is None:  # another thread has ended the search
-            return
-        if self.seconds_spent + monotonic() - began > MAX_SECONDS:
+        began = self.began  # None where another thread has ended the search
+        if began is not None and self.seconds_spent + monotonic() - began > MAX_SECONDS:
             raise PatternError(
                 f"No text that satisfies all rules at once was found in {MAX_SECONDS:g} seconds",
                 pattern="",
@@ -236,7 +234,10 @@ class Product(LazyAutomaton[Pair]):
             if pair in visited:
                 continue
             if pair in self._distances or (self.left.accepts(pair[0]) and self.right.accepts(pair[1])):
-                self._keep_distances(pair, total, predecessors, steps)
+                ancestor: Pair | None = pair
+                while ancestor is not None:
+                    self._distances[ancestor] = total - steps[ancestor]
+                    ancestor = predecessors[ancestor]
                 return
             visited.add(pair)
             self._clock.check()
@@ -255,12 +256,3 @@ class Product(LazyAutomaton[Pair]):
                     steps[after], predecessors[after] = length, pair
                     heappush(queue, (length + estimate, -length, after))  # of equals, the longest path first
         self._distances.update(dict.fromkeys(visited, FAR))
-
-    def _keep_distances(
-        self, end: Pair, total: int, predecessors: dict[Pair, Pair | None], steps: dict[Pair, int]
-    ) -> None:
-        """Store the distances of the pairs on a shortest path."""
-        pair: Pair | None = end
-        while pair is not None:
-            self._distances[pair] = total - steps[pair]
-            pair = predecessors[pair]

@@ -18,7 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structured.automata.byte_automaton import DEAD
-from structured.automata.dfa import Intersection, PatternLanguage, smallest_automaton
+from structured.automata.dfa.alternating import PatternLanguage
+from structured.automata.dfa.language import smallest_automaton
+from structured.automata.dfa.products import Intersection
 from structured.automata.loops.quoting import measure_ends, suffix_array
 from structured.automata.opcodes import BARRIER, FAR, UNLIMITED
 from structured.errors import PatternError

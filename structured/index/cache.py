@@ -9,7 +9,6 @@ used. A mask that allows too little would otherwise narrow every later answer, a
 """
 
 import hashlib
-import struct
 import zlib
 from collections.abc import Mapping
 from contextlib import suppress
@@ -29,6 +28,8 @@ from structured.index.cache_folder import CacheFolder, usable_cache_folder
 from structured.index.index import Index
 
 Arrays = Mapping[str, NDArray[Any]]
+
+_Numbers = NDArray[np.int32]
 
 FORMAT = b"structured cache 3"
 """The format, part of the names of files."""
@@ -175,12 +176,8 @@ def load_index(cache: DiskCache, index: Index) -> None:
         if not arrays["masks"].any(axis=1).all():
             raise ValueError("some mask allows nothing")  # noqa: TRY301  as what else is wrong
         is_reached = (states != DEAD) & (automaton.distances[states] == arrays["distances"])
-        index.learn(
-            states[is_reached],
-            arrays["masks"],
-            arrays["mask_numbers"][is_reached],
-            arrays["sufficient_tokens"][is_reached],
-        )
+        numbers, tokens = arrays["mask_numbers"][is_reached], arrays["sufficient_tokens"][is_reached]
+        index.learn(states[is_reached], arrays["masks"], numbers, tokens)
     except (LookupError, ValueError, TypeError, OverflowError):  # somebody else wrote the file
         cache.reject(key)
 
@@ -192,17 +189,13 @@ def _index_key(index: Index) -> str | None:
     """
     if index.fingerprint is None:
         return None
-    automaton_class = type(index.automaton)
-    class_name = f"{automaton_class.__module__}.{automaton_class.__qualname__}"
-    digest = hashlib.sha256(FORMAT + _sources_digest())
-    for part in (index.vocabulary.fingerprint, class_name.encode(), index.fingerprint):
-        digest.update(struct.pack("<Q", len(part)) + part)
-    return f"index-{digest.hexdigest()}"
+    kind = type(index.automaton)
+    class_name = f"{kind.__module__}.{kind.__qualname__}"
+    parts = FORMAT, _sources_digest(), index.vocabulary.fingerprint, class_name, index.fingerprint
+    return f"index-{hashlib.sha256(repr(parts).encode()).hexdigest()}"
 
 
-def _spanning_tree(
-    automaton: Automaton, states: NDArray[np.int32]
-) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.uint8]]:
+def _spanning_tree(automaton: Automaton, states: _Numbers) -> tuple[_Numbers, _Numbers, NDArray[np.uint8]]:
     """Return the states on shortest ways from the start to some states, nearest first, as far as the table knows them.
 
     For all but the start, also the state before each, and the byte read there.
@@ -232,7 +225,7 @@ def _spanning_tree(
     return tree_states, parent_of[tree_states[1:]], byte_before[tree_states[1:]]
 
 
-def _walk_tree(automaton: Automaton, parents: NDArray[np.int32], byte_before: NDArray[np.uint8]) -> NDArray[np.int32]:
+def _walk_tree(automaton: Automaton, parents: _Numbers, byte_before: NDArray[np.uint8]) -> _Numbers:
     """Return the state at each node of a tree, the start first; DEAD where there is none, or the time was up."""
     end = perf_counter() + MAX_WALK_SECONDS
     states = [automaton.start]

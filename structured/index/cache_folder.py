@@ -18,6 +18,8 @@ from typing import ClassVar
 WRITING_PREFIX = "writing-"
 """The beginning of the names of entries that are being written."""
 
+WRITING_PATTERN = f"{WRITING_PREFIX}*.tmp"
+
 ABANDONED_SECONDS = 3600.0
 """Seconds after which a half-written entry counts as abandoned by its writer."""
 
@@ -52,12 +54,8 @@ class CacheFolder:
     def clear(self) -> Clearing:
         """Remove all entries, half-written ones too, and return which were removed and which are still there."""
         try:
-            entries = sorted(
-                path
-                for path in self.folder.iterdir()
-                if path.name.endswith(self.suffix)
-                or (path.name.startswith(WRITING_PREFIX) and path.name.endswith(".tmp"))
-            )
+            patterns = f"*{self.suffix}", WRITING_PATTERN
+            entries = sorted(path for path in self.folder.iterdir() if any(map(path.match, patterns)))
         except (FileNotFoundError, NotADirectoryError):
             entries = []
         except OSError as error:
@@ -111,7 +109,7 @@ class CacheFolder:
         files = self.files()
         sizes = {path: self.size_of(path) for path in files}
         excess = sum(sizes.values()) - self.max_bytes
-        for changed, path in self._by_age(f"{WRITING_PREFIX}*.tmp"):
+        for changed, path in self._by_age(WRITING_PATTERN):
             with suppress(OSError):
                 if time.time() - changed > ABANDONED_SECONDS:
                     self.remove(path)

@@ -22,6 +22,8 @@ from structured.vocabulary import Vocabulary
 MAX_TRANSIENT_MASKS = 256
 """Masks without a row in the table that are kept at a time; the same state and budget often come again soon."""
 
+_Numbers = NDArray[np.int32]
+
 MAX_STEPS = 1 << 18
 """Steps kept at a time, some 40 MB; most texts take the same ones."""
 
@@ -100,11 +102,8 @@ class Index:
         canonical = self._canonical_masks.get(state)
         if canonical is not None and state in self._masks and self._sufficient_tokens[state] < max_tokens:
             return canonical
-        budget_mask, canonical, mask = (
-            self.mask_for_budget(state, max_tokens),
-            self.canonical_mask(state),
-            self.mask(state),
-        )
+        budget_mask, canonical = self.mask_for_budget(state, max_tokens), self.canonical_mask(state)
+        mask = self.mask(state)
         if budget_mask is mask or canonical is mask:
             return canonical if budget_mask is mask else budget_mask
         if not allows(budget_mask, self.forced.run_tokens(state)[0]):
@@ -206,24 +205,17 @@ class Index:
         """
         return self.automaton.fingerprint if self.vocabulary.has_byte_tokens else None
 
-    def known_masks(self) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
+    def known_masks(self) -> tuple[_Numbers, _Numbers, _Numbers]:
         """Return the states whose masks are known, the rows of these in `table`, and tokens that suffice after them.
 
         Each of shape (states,): for a state, so many tokens complete the text after any token that its mask allows.
         """
         masks = list(self._masks.items())  # at once, as other threads may add to them
-        states = [state for state, _ in masks]
-        rows = [self.table.row_of(mask) for _, mask in masks]
-        sufficient = [self._sufficient_tokens[state] for state in states]
-        return np.array(states, dtype=np.int32), np.array(rows, dtype=np.int32), np.array(sufficient, dtype=np.int32)
+        rows = [(state, self.table.row_of(mask), self._sufficient_tokens[state]) for state, mask in masks]
+        states, mask_rows, sufficient_tokens = np.array(rows, dtype=np.int32).reshape(-1, 3).T
+        return states, mask_rows, sufficient_tokens
 
-    def learn(
-        self,
-        states: NDArray[np.int32],
-        masks: NDArray[np.int32],
-        mask_numbers: NDArray[np.int32],
-        sufficient_tokens: NDArray[np.int32],
-    ) -> None:
+    def learn(self, states: _Numbers, masks: _Numbers, mask_numbers: _Numbers, sufficient_tokens: _Numbers) -> None:
         """Take masks that are known already: that of `states[i]` is `masks[mask_numbers[i]]`; see `known_masks`.
 
         That they are right is taken on trust: `Guide.advance` notices a token that cannot follow.

@@ -1,4 +1,4 @@
-"""TrieWalks of an automaton along the trie of a vocabulary: what one token may do after a state.
+"""Walks of an automaton along the trie of a vocabulary: what one token may do after a state.
 
 Each answer is one walk over the trie along the automaton, which makes the states that are reached for the first time.
 Inside a JSON string, whatever unescaped characters are read, only their number counts: the tokens of so many of them
@@ -7,6 +7,7 @@ string contains all its characters without an escape: ` the`, but not `",`.
 """
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,14 +37,25 @@ MAX_CACHED_MASKS = 1024
 """States of one kind whose masks are kept at a time, 16 MB for Llama 3's vocabulary."""
 
 
-def _cached(masks: dict[int, _MaskAndDistance], state: int, walk: Callable[[], _MaskAndDistance]) -> _MaskAndDistance:
+_Walk = Callable[[int], _MaskAndDistance]
+"""A function from a state to its mask and distance."""
+
+_Loop = Callable[[_Numbers, _Numbers, NDArray[np.bool_], _Numbers, NDArray[np.uint8], int], int]
+
+
+def _cached(masks: dict[int, _MaskAndDistance], state: int, walk: _Walk) -> _MaskAndDistance:
     """Return the entry of a state; a new one from `walk` if there is none."""
     entry = masks.get(state)
     if entry is None:
         if len(masks) >= MAX_CACHED_MASKS:
             masks.clear()
-        entry = masks[state] = walk()
+        entry = masks[state] = walk(state)
     return entry
+
+
+def _union(*entries: _MaskAndDistance) -> _MaskAndDistance:
+    """Return the tokens of some masks together, and the greatest distance of all."""
+    return np.bitwise_or.reduce([mask for mask, _ in entries]), max(distance for _, distance in entries)
 
 
 class TrieWalks:
@@ -76,7 +88,7 @@ class TrieWalks:
         if run.equivalent_state == state:
             others, distance = self._mask_of_others(run)
         else:
-            others, distance = _cached(self._other_masks, run.equivalent_state, lambda: self._mask_of_others(run))
+            others, distance = _cached(self._other_masks, run.equivalent_state, lambda _: self._mask_of_others(run))
         distances = self.automaton.distances
         difference = int(distances[state]) - int(distances[run.equivalent_state])  # the same after every token
         return vocabulary.unescaped_mask(run.max_characters) | others, max(run.max_distance, distance + difference)
@@ -90,32 +102,24 @@ class TrieWalks:
         state, tries = run.equivalent_state, self.vocabulary.string_tries
         if not run.is_ended_by_quote_only:
             return self._walk_trie(self.vocabulary.trie_without_unescaped, state)
+        walk_without_quote = partial(self._walk_trie, tries.without_quote)
         if run.state_in_string == DEAD:
-            inside, inside_distance = self._walk_trie(tries.without_quote, state)
-            mask, distance = self._walk_trie(tries.with_quote, state)
-            return mask | inside, max(distance, inside_distance)
-        inside, inside_distance = _cached(
-            self._masks_without_quote,
-            run.state_in_string,
-            lambda: self._walk_trie(tries.without_quote, run.state_in_string),
-        )
-        mask, distance = self._walk_trie(tries.from_quote if run.is_equivalent_state_fixed else tries.with_quote, state)
-        distance_after_string = run.max_distance - int(self.automaton.distances[run.state_in_string])
-        return mask | inside, max(distance, inside_distance + distance_after_string)
+            return _union(walk_without_quote(state), self._walk_trie(tries.with_quote, state))
+        inside, distance = _cached(self._masks_without_quote, run.state_in_string, walk_without_quote)
+        distance += run.max_distance - int(self.automaton.distances[run.state_in_string])
+        with_quote = tries.from_quote if run.is_equivalent_state_fixed else tries.with_quote
+        return _union(self._walk_trie(with_quote, state), (inside, distance))
 
     def _mask_of_parts(self, state: int, parts: StringParts) -> _MaskAndDistance:
         """Return the mask of a state with parts. The broad part is walked once, and the others take little."""
-        vocabulary = self.vocabulary
-        broad, broad_distance = _cached(
-            self._broad_masks, parts.broad_state, lambda: self._mask_by_length(parts.broad_state)
-        )
-        mask, distance = self._walk_trie(vocabulary.string_tries.with_quote, state)
-        mask |= broad
+        tries = self.vocabulary.string_tries
+        mask, distance = _cached(self._broad_masks, parts.broad_state, self._mask_by_length)
+        if parts.narrow_state != DEAD:
+            mask, distance = _union((mask, distance), self._walk_trie(self.vocabulary.trie, parts.narrow_state))
+        entries = [(mask, distance + parts.extra_distance), self._walk_trie(tries.with_quote, state)]
         if parts.narrow_state == DEAD:
-            narrow, narrow_distance = self._walk_trie(vocabulary.string_tries.without_quote, state)
-            return mask | narrow, max(distance, narrow_distance, broad_distance + parts.extra_distance)
-        narrow, narrow_distance = self._walk_trie(vocabulary.trie, parts.narrow_state)
-        return mask | narrow, max(distance, max(broad_distance, narrow_distance) + parts.extra_distance)
+            entries.append(self._walk_trie(tries.without_quote, state))
+        return _union(*entries)
 
     def _mask_by_length(self, state: int) -> _MaskAndDistance:
         """Return the mask of a state; most of it is known if the state differs from others in counts alone."""
@@ -123,14 +127,11 @@ class TrieWalks:
         assert isinstance(automaton, RegularAutomaton), "others have no parts"
         if automaton.without_counters(state, tries[0][0]) == state:
             return self._walk_trie(self.vocabulary.trie, state)
-        mask, max_distance = empty_mask(self.vocabulary.size), 0
+        parts = []
         for length, trie in tries:
             masks = self._counted_masks.setdefault(length, {})
-            without_counters = automaton.without_counters(state, length)
-            part, distance = _cached(masks, without_counters, lambda: self._walk_trie(trie, without_counters))  # noqa: B023  called at once
-            mask |= part
-            max_distance = max(max_distance, distance)
-        return mask, max_distance
+            parts.append(_cached(masks, automaton.without_counters(state, length), partial(self._walk_trie, trie)))
+        return _union(*parts)
 
     def _walk_trie(self, trie: Trie, state: int) -> _MaskAndDistance:
         """Return the tokens of a trie that may follow a state, and the greatest distance after them."""
@@ -168,11 +169,7 @@ class TrieWalks:
         lengths = [length for length in self.vocabulary.distinct_unescaped_lengths if length <= longest]
         return is_reached, [(length, states[min(length, len(states)) - 1]) for length in lengths]
 
-    def follow(
-        self,
-        loop: Callable[[_Numbers, _Numbers, NDArray[np.bool_], _Numbers, NDArray[np.uint8], int], int],
-        state: int,
-    ) -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
+    def follow(self, loop: _Loop, state: int) -> tuple[NDArray[np.uint8], _Numbers]:
         """Return the bytes that a compiled loop writes from a state on, and the states before and after each."""
         automaton, is_byte_present = self.automaton, self.vocabulary.is_byte_present
         text = np.empty(automaton.distances[state], dtype=np.uint8)
@@ -198,9 +195,7 @@ class TrieWalks:
 
         return self._mask_by_items(state, max_distance, walk)[0]
 
-    def _mask_by_items(
-        self, state: int, max_distance: int, mask_in_one_item: Callable[[int], _MaskAndDistance]
-    ) -> _MaskAndDistance:
+    def _mask_by_items(self, state: int, max_distance: int, mask_in_one_item: _Walk) -> _MaskAndDistance:
         """Return the mask of a state, put together from those of states that are in one item each.
 
         These masks are changed in place. Tokens are allowed after which at most `max_distance` bytes are needed.
@@ -215,8 +210,7 @@ class TrieWalks:
         readings = automaton.split_by_item(state)
         if len(readings) == 1:
             return mask_in_one_item(state)
-        entries = [self._mask_by_items(reading, max_distance, mask_in_one_item) for reading in readings]
-        return np.bitwise_or.reduce([mask for mask, _ in entries]), max(distance for _, distance in entries)
+        return _union(*(self._mask_by_items(reading, max_distance, mask_in_one_item) for reading in readings))
 
     def _correct_mask(
         self, automaton: RegularAutomaton, mask: NDArray[np.uint32], state: int, inner: int, max_distance: int
@@ -241,12 +235,10 @@ class TrieWalks:
         Inside a string that may hold brackets, only tokens with a quote begin the next item.
         """
         vocabulary = self.vocabulary
-        token_ids: set[int] = set()
-        for ending in automaton.written_suffixes(state, vocabulary.trie.height):
-            token_ids.update(vocabulary.trie.tokens_along(ending))
+        suffixes = automaton.written_suffixes(state, vocabulary.trie.height)
+        token_ids = {token_id for suffix in suffixes for token_id in vocabulary.trie.tokens_along(suffix)}
         is_in_string = automaton.step(automaton.step(inner, ord("}")), ord("{")) != DEAD
-        token_ids.update(vocabulary.next_item_tokens_with_quote if is_in_string else vocabulary.next_item_tokens)
-        return token_ids
+        return token_ids.union(vocabulary.next_item_tokens_with_quote if is_in_string else vocabulary.next_item_tokens)
 
     def _fill_row(self, state: int) -> None:
         """Fill the row of a state; in an item that must differ, only the next entry that matters."""

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from structured.automata import RegularAutomaton
-from structured.automata.dfa import most_characters
+from structured.automata.dfa.character_automaton import most_characters
 from structured.errors import SchemaError
 from structured.json_schema.canonical_json import canonical_values
 from structured.json_schema.document.equality import identity

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from functools import lru_cache, partial
 from typing import Any
 
-from structured.automata.dfa import PatternLanguage
+from structured.automata.dfa.alternating import PatternLanguage
 from structured.errors import PatternError, SchemaError
 from structured.json_schema.document.equality import CanonicalForm
 from structured.json_schema.document.location import (

@@ -9,7 +9,9 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from structured.automata.dfa import Intersection, Language, PatternLanguage
+from structured.automata.dfa.alternating import PatternLanguage
+from structured.automata.dfa.language import Language
+from structured.automata.dfa.products import Intersection
 from structured.errors import PatternError, UnsatisfiableError
 from structured.errors.recursion import deep
 from structured.json_schema.counting import CountedMembers, Member, OtherMembers

@@ -15,19 +15,17 @@ from hypothesis import strategies as st
 from walks import nearest_end, read
 
 from structured.automata import DEAD, RegularAutomaton
-from structured.automata.dfa import (
+from structured.automata.dfa.alphabet import alphabet_of, refinement
+from structured.automata.dfa.alternating import PatternLanguage
+from structured.automata.dfa.character_automaton import (
     CharacterAutomaton,
-    Intersection,
-    PatternLanguage,
-    alphabet_of,
     character_counts,
     fewest_characters,
     most_characters,
-    partition,
-    smallest_automaton,
 )
-from structured.automata.dfa.alphabet import refinement
+from structured.automata.dfa.language import smallest_automaton
 from structured.automata.dfa.minimisation import live_blocks
+from structured.automata.dfa.products import Intersection, partition
 from structured.errors import PatternError
 from structured.regex import AutomatonPattern, Pattern, concat, literal, optional, words
 from structured.regex.character_classes import ECMA, ECMA_SPACE, WORD, unicode_digits

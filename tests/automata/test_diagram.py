@@ -14,7 +14,8 @@ from ways import matches
 
 from structured.automata import RegularAutomaton
 from structured.automata.character_graph import explore
-from structured.automata.dfa import PatternLanguage, smallest_automaton
+from structured.automata.dfa.alternating import PatternLanguage
+from structured.automata.dfa.language import smallest_automaton
 from structured.automata.diagram import (
     Place,
     State,

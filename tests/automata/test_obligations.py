@@ -43,14 +43,14 @@ def holds(lexer, obligations, behind, text):
 def test_simplest_obligations_are_met_by_the_same_texts(expressions):
     terminals = [Terminal(f"T{number}", text) for number, text in enumerate(expressions)]
     simplified = {}
-    together = Obligations.together
+    simplify = Obligations._simplified
 
     def noted(self, obligations, behind):
-        simplified[obligations, behind] = together(self, obligations, behind)
+        simplified[obligations, behind] = simplify(self, obligations, behind)
         return simplified[obligations, behind]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Obligations, "together", noted)
+        patch.setattr(Obligations, "_simplified", noted)
         try:
             lexer = Lexer(terminals, [Context(tuple(range(len(terminals))), {})])
         except GrammarError:

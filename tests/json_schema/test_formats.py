@@ -37,7 +37,7 @@ from strategies import CHARACTERS, random_text
 from walks import accepted
 
 from structured.automata import RegularAutomaton
-from structured.automata.dfa import PatternLanguage
+from structured.automata.dfa.alternating import PatternLanguage
 from structured.errors import PatternError
 from structured.json_schema.strings.formats import PYDANTIC_FORMATS, SPECIFIED_FORMATS, locators
 from structured.json_schema.strings.formats.locators import multi_host_url, url

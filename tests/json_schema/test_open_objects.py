@@ -17,7 +17,9 @@ from walks import accepted
 
 from structured import JsonSchema
 from structured.automata import RegularAutomaton
-from structured.automata.dfa import Intersection, PatternLanguage, smallest_automaton
+from structured.automata.dfa.alternating import PatternLanguage
+from structured.automata.dfa.language import smallest_automaton
+from structured.automata.dfa.products import Intersection
 from structured.errors import SchemaError, UnsatisfiableError
 from structured.json_schema.document.equality import with_shared_objects
 from structured.json_schema.document.location import Reading

@@ -11,8 +11,9 @@ import pytest
 from pydantic import Field, create_model
 
 from structured import JsonSchema
-from structured.automata.dfa import Intersection, Language, PatternLanguage, smallest_automaton
-from structured.automata.dfa.language import MAX_WORK
+from structured.automata.dfa.alternating import PatternLanguage
+from structured.automata.dfa.language import MAX_WORK, Language, smallest_automaton
+from structured.automata.dfa.products import Intersection
 from structured.errors import PatternError, SchemaError, StructuredError
 from structured.json_schema.schema_compiler import compiled
 from structured.output_types.json_output import JsonLayout

@@ -12,7 +12,7 @@ from interegular import parse_pattern
 from pydantic import Field, TypeAdapter, ValidationError
 from pydantic_core import SchemaError as CoreSchemaError
 
-from structured.automata.dfa import PatternLanguage
+from structured.automata.dfa.alternating import PatternLanguage
 from structured.errors import PatternError
 from structured.regex.character_classes import ECMA, PYTHON, RUST, Dialect
 from structured.regex.regex_parser import regex_to_pattern

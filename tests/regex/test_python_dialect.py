@@ -16,7 +16,7 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from python_patterns import PATTERNS, REFUSED
 
-from structured.automata.dfa import PatternLanguage
+from structured.automata.dfa.alternating import PatternLanguage
 from structured.errors import PatternError
 from structured.regex.character_classes import PYTHON
 from structured.regex.class_parser import Flags

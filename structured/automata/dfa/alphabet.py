@@ -9,7 +9,7 @@ from bisect import bisect_right
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,8 @@ DEAD = -1
 """The number of no state: what leads there leads nowhere."""
 
 _PAST_LAST_CHARACTER = 0x110000
+
+T = TypeVar("T")
 
 _CELLS = 1 << 20
 """The most entries of rows whose steps are computed at once."""
@@ -136,10 +138,24 @@ def refinement(alphabets: tuple[Alphabet, ...]) -> tuple[Alphabet, tuple[tuple[i
     return Alphabet(tuple(starts), numbered(classes)), tuple(zip(*dict.fromkeys(classes), strict=True))
 
 
+class Numbered(list[T]):
+    """Distinct values, each numbered by its place."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._numbers: dict[T, int] = {}
+
+    def number(self, value: T) -> int:
+        """Return the number of a value, which is appended if it is new."""
+        number = self._numbers.setdefault(value, len(self))
+        if number == len(self):
+            self.append(value)
+        return number
+
+
 def numbered(values: Iterable[Hashable]) -> tuple[int, ...]:
     """Return the numbers of some values, in the order in which they first appear: `b a b` → `0 1 0`."""
-    numbers: dict[Hashable, int] = {}
-    return tuple([numbers.setdefault(value, len(numbers)) for value in values])
+    return tuple(map(Numbered[Hashable]().number, values))
 
 
 def _sets_of(node: Pattern) -> Iterable[tuple[Range, ...]]:

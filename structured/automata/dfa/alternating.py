@@ -14,7 +14,7 @@ from itertools import chain, product, repeat
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
-from structured.automata.dfa.alphabet import Alphabet, alphabet_of, ranges_by_state
+from structured.automata.dfa.alphabet import Alphabet, Numbered, alphabet_of, ranges_by_state
 from structured.automata.dfa.language import add_work, limited_work
 from structured.regex.character_sets import Range
 from structured.regex.syntax import (
@@ -60,6 +60,8 @@ _Way = tuple[int | None, int, frozenset[_Obligation]]
 
 _BehindStates = tuple[int, ...]
 """The states of the languages of lookbehinds."""
+
+_NO_OBLIGATIONS: frozenset[_Obligation] = frozenset()
 
 _EMPTY_STACK = 0
 
@@ -107,8 +109,7 @@ class PatternLanguage:
         self._numbers: dict[tuple[int, int], int] = {}
         self._nodes: dict[Any, Pattern] = {}
         self.closure = cache(self._closed)
-        self._states: dict[tuple[frozenset[_Branch], _BehindStates], int] = {}
-        self._contents: list[tuple[frozenset[_Branch], _BehindStates]] = []
+        self._contents = Numbered[tuple[frozenset[_Branch], _BehindStates]]()
         self._rows: dict[int, list[int | None]] = {}
         self._accepting: dict[int, bool] = {}
         self._lookaheads: dict[int, tuple[Pattern, PatternLanguage]] = {}
@@ -118,19 +119,16 @@ class PatternLanguage:
         for key, sought in _lookbehinds(pattern):
             self.behind[key] = known.get(key) or PatternLanguage(Concat((ANY_TEXT, sought)), around=self)
         self._behind_places = {key: place for place, key in enumerate(self.behind)}
-        self._any_text = self.push(ANY_TEXT, _EMPTY_STACK), frozenset[_Obligation]()
-        self.start = self.state_of(frozenset([(self.push(pattern, _EMPTY_STACK), frozenset[_Obligation]())]))
+        self._any_text = self.push(ANY_TEXT, _EMPTY_STACK), _NO_OBLIGATIONS
+        self.start: int = self.state_before(pattern, tuple([language.start for language in self.behind.values()]))
 
-    def state_of(self, branches: frozenset[_Branch], behind_states: _BehindStates | None = None) -> int:
-        """Return the state of some branches and of lookbehinds; by default, of these at the start of the text."""
-        if behind_states is None:
-            behind_states = tuple([language.start for language in self.behind.values()])
-        content = (frozenset([self._any_text]), ()) if self._any_text in branches else (branches, behind_states)
-        state = self._states.get(content)
-        if state is None:
-            state = self._states[content] = len(self._contents)
-            self._contents.append(content)
-        return state
+    def state_before(self, pattern: Pattern, behind_states: _BehindStates) -> int:
+        """Return the state in which a whole pattern is still to be read."""
+        return self._state_of(frozenset([(self.push(pattern, _EMPTY_STACK), _NO_OBLIGATIONS)]), behind_states)
+
+    def _state_of(self, branches: frozenset[_Branch], behind_states: _BehindStates) -> int:
+        is_any = self._any_text in branches
+        return self._contents.number((frozenset([self._any_text]), ()) if is_any else (branches, behind_states))
 
     def accepts_all(self, state: int) -> bool:
         """Tell whether any text may follow; there may be other such states."""
@@ -163,7 +161,7 @@ class PatternLanguage:
         leaves: list[_Leaf] = []
         ends: list[frozenset[_Obligation]] = []
         seen: set[_Branch] = set()
-        open_ends: list[_Branch] = [(stack, frozenset())]
+        open_ends: list[_Branch] = [(stack, _NO_OBLIGATIONS)]
         while open_ends:
             branch = open_ends.pop()
             if branch in seen:
@@ -186,7 +184,7 @@ class PatternLanguage:
     def _unfold_top(  # noqa: C901, PLR0912  one case for each kind of node
         self, node: Pattern, stack: int, behind_states: _BehindStates
     ) -> list[_Way]:
-        none: frozenset[_Obligation] = frozenset()
+        none = _NO_OBLIGATIONS
         match node:
             case Literal(""):
                 return [(None, stack, none)]
@@ -213,8 +211,7 @@ class PatternLanguage:
             case Anchor():
                 return self._unfold_boundary(node, stack, behind_states)
             case Lookahead(pattern, negated):
-                language, state = self._lookahead_state(pattern, behind_states)
-                return [(None, stack, frozenset({(language, state, not negated)}))]
+                return self._lookahead_ways(pattern, stack, behind_states, negated=negated)
             case Lookbehind(pattern, negated):
                 return self._lookbehind_ways(id(pattern), stack, behind_states, negated=negated)
         raise TypeError(f"{type(node).__name__} is not a pattern of characters alone")
@@ -227,20 +224,17 @@ class PatternLanguage:
             repetition_left = self._same_node(key, lambda: Iteration(node.item, max(node.minimum - 1, 0), fewer))
             after = self.push(repetition_left, stack)
         self._nodes[("item", id(node.item))] = node.item
-        ways: list[_Way] = [(None, self.push(node.item, after), frozenset())]
-        return ways if node.minimum > 0 else [*ways, (None, stack, frozenset())]
+        ways: list[_Way] = [(None, self.push(node.item, after), _NO_OBLIGATIONS)]
+        return ways if node.minimum > 0 else [*ways, (None, stack, _NO_OBLIGATIONS)]
 
     def _unfold_scan(self, scan: AutomatonPattern, state: int, left: int | None, stack: int) -> list[_Way]:
-        ways: list[_Way] = []
-        if state in scan.accepting:
-            ways.append((None, stack, frozenset()))
+        ways: list[_Way] = [(None, stack, _NO_OBLIGATIONS)] if state in scan.accepting else []
         if left == 0:
             return ways
         fewer = None if left is None else left - 1
         for target, ranges in ranges_by_state(scan.arcs[state]).items():
-            make = partial(_Scanning, scan, target, fewer)
-            after = self._same_node(("scan", id(scan), target, fewer), make)
-            ways.append((self.alphabet.block(ranges), self.push(after, stack), frozenset()))
+            after = self._same_node(("scan", id(scan), target, fewer), partial(_Scanning, scan, target, fewer))
+            ways.append((self.alphabet.block(ranges), self.push(after, stack), _NO_OBLIGATIONS))
         return ways
 
     def _unfold_boundary(self, node: Anchor, stack: int, behind_states: _BehindStates) -> list[_Way]:
@@ -248,12 +242,11 @@ class PatternLanguage:
             return self._lookbehind_ways((), stack, behind_states, negated=True)
         if node.kind == "end":
             empty = self._same_node("empty", lambda: Literal(""))
-            language, state = self._lookahead_state(empty, behind_states, whole=True)
-            return [(None, stack, frozenset({(language, state, True)}))]
+            return self._lookahead_ways(empty, stack, behind_states, negated=False, whole=True)
         word = self._same_node(node.word_characters, lambda: CharSet(node.word_characters))
-        language, state = self._lookahead_state(word, behind_states)
         is_behind_word = bool(self._lookbehind_ways(node.word_characters, stack, behind_states, negated=False))
-        return [(None, stack, frozenset({(language, state, is_behind_word != (node.kind == "word_boundary"))}))]
+        is_denied = is_behind_word == (node.kind == "word_boundary")
+        return self._lookahead_ways(word, stack, behind_states, negated=is_denied)
 
     def _lookbehind_ways(
         self, key: _LookbehindKey, stack: int, behind_states: _BehindStates, *, negated: bool
@@ -265,8 +258,7 @@ class PatternLanguage:
         ways: list[_Way] = []
         for chosen in product(*ends):
             add_work(_UNFOLD_STEPS)
-            violated = [(language, state, not is_included) for language, state, is_included in chosen]
-            ways.append((None, stack, frozenset(violated)))
+            ways.append((None, stack, frozenset((language, state, not is_met) for language, state, is_met in chosen)))
         return ways
 
     def endings(self, state: int) -> Iterator[frozenset[_Obligation]]:
@@ -276,18 +268,16 @@ class PatternLanguage:
             for obligations in self.closure(stack, behind_states)[1]:
                 yield held | obligations
 
-    def _lookahead_state(
-        self, pattern: Pattern, behind_states: _BehindStates, *, whole: bool = False
-    ) -> tuple["PatternLanguage", int]:
-        """Return the language of the texts that begin with a pattern, and its state with those of lookbehinds."""
+    def _lookahead_ways(
+        self, pattern: Pattern, stack: int, behind_states: _BehindStates, *, negated: bool, whole: bool = False
+    ) -> list[_Way]:
+        """Return the way past a lookahead, with the obligation that the rest begins with a pattern or does not."""
         if id(pattern) not in self._lookaheads:
             ahead = pattern if whole else Concat((pattern, ANY_TEXT))
             self._lookaheads[id(pattern)] = ahead, PatternLanguage(ahead, around=self)
         ahead, language = self._lookaheads[id(pattern)]
         seen = tuple([behind_states[self._behind_places[key]] for key in language.behind])
-        return language, language.state_of(
-            frozenset([(language.push(ahead, _EMPTY_STACK), frozenset[_Obligation]())]), seen
-        )
+        return [(None, stack, frozenset({(language, language.state_before(ahead, seen), not negated)}))]
 
     def row(self, state: int) -> list[int | None]:
         """Return the state that each class of characters leads to."""
@@ -314,14 +304,13 @@ class PatternLanguage:
             add_work(steps)
         branches_by_block = list(by_block.values())
         blocks_by_class = self._blocks_by_class([*by_block])
-        lookbehind_rows = [
-            language.row(inner) for language, inner in zip(self.behind.values(), behind_states, strict=False)
-        ]
-        behind = zip(*lookbehind_rows, strict=True) if lookbehind_rows else repeat(())
+        behind = zip(self.behind.values(), behind_states, strict=False)
+        behind_rows = [language.row(inner) for language, inner in behind]
+        states_behind = zip(*behind_rows, strict=True) if behind_rows else repeat(())
         successors: dict[tuple[Any, ...], int | None] = {}
         row: list[int | None] = []
         tracked_rows = [language.row(inner) for language, inner in tracked]
-        for column in zip(blocks_by_class, behind, *tracked_rows):  # noqa: B905  without anything behind there is no end of it
+        for column in zip(blocks_by_class, states_behind, *tracked_rows):  # noqa: B905  without anything behind there is no end of it
             if column not in successors:
                 successors[column] = self._successor(branches_by_block, tracked, column)
             row.append(successors[column])
@@ -350,9 +339,12 @@ class PatternLanguage:
         places, behind_states = column[:2]
         branches_of_blocks = [branches_by_block[place] for place in places]
         add_work(1 + sum(map(len, branches_of_blocks)))
-        branches = chain.from_iterable(branches_of_blocks)
-        branches_left = frozenset(_branches_left(branches, tracked, column) if tracked else branches)
-        return self.state_of(branches_left, behind_states) if branches_left else None
+        branches: Iterable[_Branch] = chain.from_iterable(branches_of_blocks)
+        if tracked:
+            left_of = cache(lambda obligations: _obligations_left(obligations, tracked, column))
+            branches = [(after, left) for after, held in branches if (left := left_of(held)) is not None]
+        branches_left = frozenset(branches)
+        return self._state_of(branches_left, behind_states) if branches_left else None
 
     def contains(self, text: str) -> bool:
         """Tell whether a text is in the language."""
@@ -375,17 +367,6 @@ class PatternLanguage:
                     for obligations in self.endings(state)
                 )
         return is_accepting
-
-
-def _branches_left(
-    branches: Iterable[_Branch], tracked: dict[tuple[PatternLanguage, int], int], column: Sequence[Any]
-) -> Iterator[_Branch]:
-    """Yield the branches with what is left of their obligations, if they can be met."""
-    left_of = cache(lambda obligations: _obligations_left(obligations, tracked, column))
-    for after, obligations in branches:
-        left = left_of(obligations)
-        if left is not None:
-            yield after, left
 
 
 def _obligations_left(

@@ -52,20 +52,16 @@ class Language(Protocol):
     @property
     def alphabet(self) -> Alphabet:
         """The classes of characters that the language tells apart."""
-        ...
 
     @property
     def start(self) -> Hashable:
         """The state before the first character."""
-        ...
 
     def row(self, state: Any) -> Sequence[Any]:
         """Return the state that each class of characters leads to; None where it leads nowhere."""
-        ...
 
     def accepts(self, state: Any) -> bool:
         """Tell whether the text may end here."""
-        ...
 
 
 _REMEDY = "Repeat less, and combine fewer patterns and lengths."

@@ -93,17 +93,11 @@ class TrackedLanguage(LanguageProduct):
 
     def __init__(self, base: Language, others: Sequence[Language]) -> None:
         self.base = base
-        self.others = tuple(others)
         super().__init__([(base, None), *((language, _dead_if_lost) for language in others)])
 
     def accepts(self, state: Any) -> bool:
         """Tell whether the base accepts."""
         return self.base.accepts(state[0])
-
-    def kind(self, state: Any) -> frozenset[int]:
-        """Return which of the others accept, by their places."""
-        numbered = enumerate(zip(self.others, state[1:], strict=True))
-        return frozenset(number for number, (language, part) in numbered if part != DEAD and language.accepts(part))
 
 
 _OF_CHARACTERS = Literal | Words | CharSet | Concat | Alternation | Iteration | Reference
@@ -148,10 +142,11 @@ class LanguagePartition:
 
 def partition(base: Language, languages: Sequence[Language]) -> LanguagePartition:
     """Return the texts of a language, sorted by which of the others they are in."""
-    tracked = TrackedLanguage(base, tuple(languages))
-    table, states = table_of(tracked)
+    table, states = table_of(TrackedLanguage(base, languages))
     kinds: dict[frozenset[int], set[int]] = {}
-    for number, state in enumerate(states):
-        if tracked.accepts(state):
-            kinds.setdefault(tracked.kind(state), set()).add(number)
+    for number, (state, *others) in enumerate(states):
+        if base.accepts(state):
+            numbered = enumerate(zip(languages, others, strict=True))
+            kind = frozenset(place for place, (language, at) in numbered if at != DEAD and language.accepts(at))
+            kinds.setdefault(kind, set()).add(number)
     return LanguagePartition(table, kinds)

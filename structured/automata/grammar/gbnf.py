@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple, NoReturn
 
+from structured.automata.grammar.grammar_refusals import place_in
 from structured.errors import GrammarError
 from structured.errors.recursion import deep
 from structured.regex import (
@@ -63,11 +64,9 @@ def read_gbnf(text: str, root: str = "root") -> Pattern:
     productive = productive_nodes(rules[root])
     if id(rules[root]) not in productive:
         raise reader.error("The grammar has no text", reader.rule_positions[root], "Let some text end.")
-    productive_rules = {
-        name: _productive_part(rule, productive) for name, rule in rules.items() if id(rule) in productive
-    }
+    left = {name: _productive_part(rule, productive) for name, rule in rules.items() if id(rule) in productive}
     rules.clear()
-    rules.update(productive_rules)  # in place, since references look here
+    rules.update(left)  # in place, since references look here
     return rules[root]
 
 
@@ -75,9 +74,8 @@ def read_gbnf(text: str, root: str = "root") -> Pattern:
 def _productive_part(node: Pattern, productive: set[int]) -> Pattern:
     match node:
         case Alternation(options):
-            return alternation(
-                *(_productive_part(option, productive) for option in options if id(option) in productive)
-            )
+            left = (option for option in options if id(option) in productive)
+            return alternation(*(_productive_part(option, productive) for option in left))
         case Concat(parts):
             return concat(*(_productive_part(part, productive) for part in parts))
         case Iteration(item, minimum, maximum):
@@ -100,8 +98,7 @@ class _Reader:
 
     def error(self, problem: str, position: int, remedy: str) -> GrammarError:
         """Return the error that says what is wrong, and where."""
-        before = self.text[:position].split("\n")
-        return GrammarError(problem, text=self.text, place=(len(before), len(before[-1]) + 1), remedy=remedy)
+        return GrammarError(problem, text=self.text, place=place_in(self.text, position), remedy=remedy)
 
     def fail(self, problem: str, remedy: str = "Correct the grammar.") -> NoReturn:
         raise self.error(problem, self.position, remedy)
@@ -306,14 +303,13 @@ def _beginning(node: Pattern, known: Mapping[str, _Beginning]) -> _Beginning:
             rules, may_be_empty = _beginning(item, known)
             return _Beginning(rules, may_be_empty or minimum == 0)
         case Alternation(options):
-            first_rules, may_be_empty_each = zip(*[_beginning(option, known) for option in options], strict=True)
-            return _Beginning(set().union(*first_rules), any(may_be_empty_each))
+            rules_of_options, may_be_empty_each = zip(*[_beginning(option, known) for option in options], strict=True)
+            return _Beginning(set().union(*rules_of_options), any(may_be_empty_each))
         case Concat(parts):
-            first_rules_of_parts: set[str] = set()
+            beginning = _Beginning(set(), may_be_empty=True)
             for part in parts:
-                rules, may_be_empty = _beginning(part, known)
-                first_rules_of_parts |= rules
-                if not may_be_empty:
-                    return _Beginning(first_rules_of_parts, may_be_empty=False)
-            return _Beginning(first_rules_of_parts, may_be_empty=True)
+                if beginning.may_be_empty:
+                    rules, may_be_empty = _beginning(part, known)
+                    beginning = _Beginning(beginning.rules | rules, may_be_empty)
+            return beginning
     return _Beginning(set(), "" in getattr(node, "texts", ()))

@@ -23,8 +23,16 @@ from structured.automata.grammar.initial_machine import Remainders, new_machine
 from structured.automata.grammar.lark_grammar import ParserTables
 from structured.automata.grammar.lexer import Lexer
 from structured.automata.grammar.vocabulary_walks import TokenEnds, TokenWalks
-from structured.automata.loops import grammar_machine, grammar_states, jit, token_walks
+from structured.automata.loops import grammar_machine, grammar_states, jit
 from structured.automata.loops.machine import LEVEL, MAX_DISTANCE, STATE, start_walk
+from structured.automata.loops.token_walks import (
+    ARRIVAL_COUNT,
+    NODE_COUNT,
+    PENDING_COUNT,
+    walk_configurations,
+    walk_lexer,
+    walk_pending,
+)
 from structured.automata.regular import Limits, MachineAutomaton
 from structured.errors import GrammarError
 from structured.vocabulary.trie import Trie
@@ -79,9 +87,7 @@ class GrammarAutomaton(MachineAutomaton):
         self.absent = absent
         self.limits = limits
         self.max_searched = max_searched
-        self.lexer = (
-            Lexer(tables.terminals, tables.contexts, indentation=tables.indentation) if lexer is None else lexer
-        )
+        self.lexer = lexer or Lexer(tables.terminals, tables.contexts, indentation=tables.indentation)
         self._lock = Lock()
         self._began = 0.0
         self._bytes_kept = 0
@@ -93,8 +99,8 @@ class GrammarAutomaton(MachineAutomaton):
         self._remainders = Remainders(tables, widths, self.lexer.blank_width)
         self._token_ends = TokenEnds(self.lexer, absent)
         self._token_walks: dict[int, TokenWalks] = {}
-        self._copied = {"arrivals": 0, "tokens": 0, "states": 0, "expected": 0, "token_ends": 0}
-        """How many of the lexer's items of each kind the machine has copies of."""
+        self._copied = dict.fromkeys(("arrivals", "tokens", "lexer_states", "expected", "token_ends"), 0)
+        """How many of the lexer's items the machine has copies of, by the name of the array."""
         facts = limits.states, max_searched, self.lexer.blank_width
         self._machine: grammar_machine.GrammarMachine = new_machine(tables, absent, facts)
         self._weighed_machine = self._machine
@@ -206,30 +212,25 @@ class GrammarAutomaton(MachineAutomaton):
         def walk() -> int:
             nonlocal waiting, single_nodes, ends
             while True:
-                answer: int = token_walks.walk_pending(
-                    self._machine, walks.arrays, waiting, single_nodes, ends, mask, progress
-                )
+                answer: int = walk_pending(self._machine, walks.arrays, waiting, single_nodes, ends, mask, progress)
                 if answer == grammar_machine.NEEDS_WALK and walks.count < MAX_TOKEN_WALKS:
-                    current, below = waiting[progress[token_walks.PENDING_COUNT] - 1].tolist()
+                    current, below = waiting[progress[PENDING_COUNT] - 1].tolist()
                     self._add_token_walk(walks, int(self._machine.configurations[current, 0]), below)
                     ends = np.zeros((walks.longest, 2), dtype=np.int32)
                 elif answer == grammar_machine.NEEDS_WALK:
-                    progress[token_walks.PENDING_COUNT] -= 1
-                    current, below = waiting[progress[token_walks.PENDING_COUNT]].tolist()
+                    progress[PENDING_COUNT] -= 1
+                    current, below = waiting[progress[PENDING_COUNT]].tolist()
                     nodes_below = walks.nodes_of(below)
                     pairs = np.stack([np.full_like(nodes_below, current), nodes_below], axis=1)
-                    room = np.zeros_like(single_nodes)
-                    single_nodes = np.concatenate([single_nodes[: progress[token_walks.NODE_COUNT]], pairs, room])
-                    progress[token_walks.NODE_COUNT] += len(pairs)
+                    single_nodes = _doubled(np.concatenate([single_nodes[: progress[NODE_COUNT]], pairs]))
+                    progress[NODE_COUNT] += len(pairs)
                 elif answer == grammar_machine.MORE_RESULTS:
-                    waiting, single_nodes = (
-                        np.concatenate([array, np.zeros_like(array)]) for array in (waiting, single_nodes)
-                    )
+                    waiting, single_nodes = _doubled(waiting), _doubled(single_nodes)
                 else:
                     return answer
 
         self._run_with_growth(walk)
-        single_nodes = single_nodes[: progress[token_walks.NODE_COUNT]]
+        single_nodes = single_nodes[: progress[NODE_COUNT]]
         farthest = int(progress[MAX_DISTANCE])
         return max(farthest, self._walk_step_by_step(trie, single_nodes, mask)) if len(single_nodes) else farthest
 
@@ -240,10 +241,10 @@ class GrammarAutomaton(MachineAutomaton):
         def walk() -> int:
             nonlocal path
             while True:
-                answer: int = token_walks.walk_configurations(arrays, self._machine, path, mask, progress)
+                answer: int = walk_configurations(arrays, self._machine, path, mask, progress)
                 if answer != grammar_machine.MORE_RESULTS:
                     return answer
-                path = np.concatenate([path, np.zeros_like(path)])
+                path = _doubled(path)
 
         self._run_with_growth(walk)
         return int(progress[MAX_DISTANCE])
@@ -255,16 +256,15 @@ class GrammarAutomaton(MachineAutomaton):
         met = np.empty((len(trie.byte), 2), dtype=np.int32)
 
         def walk() -> int:
-            answer: int = token_walks.walk_lexer(
-                arrays, self._machine.lexer_rows, self._machine.arrivals, path, met, progress
-            )
-            self._machine.registers[grammar_machine.REQUESTED] = path[progress[LEVEL], STATE]
+            machine = self._machine
+            answer: int = walk_lexer(arrays, machine.lexer_rows, machine.arrivals, path, met, progress)
+            machine.registers[grammar_machine.REQUESTED] = path[progress[LEVEL], STATE]
             return answer
 
         self._run_with_growth(walk)
-        met = met[: progress[token_walks.ARRIVAL_COUNT]]
+        met = met[: progress[ARRIVAL_COUNT]]
         with self.lexer.lock:
-            walks.add(lexer, number, met, self.lexer, self._token_ends.of)
+            walks.add(lexer, number, met, self._token_ends)
             self._copy_states()
 
     @property
@@ -284,12 +284,9 @@ class GrammarAutomaton(MachineAutomaton):
     def _collect(self) -> None:
         """Drop all that no state needs; again after as much growth, or a quarter of the limit."""
         machine = grammar_machine.collect_garbage(self._machine)
-        for code in (
-            grammar_machine.MORE_STACKS,
-            grammar_machine.MORE_PARSER_STATES,
-            grammar_machine.MORE_CONFIGURATIONS,
-        ):
-            grammar_states.rehash(machine, code)
+        grammar_states.rehash(machine, grammar_machine.MORE_STACKS)
+        grammar_states.rehash(machine, grammar_machine.MORE_PARSER_STATES)
+        grammar_states.rehash(machine, grammar_machine.MORE_CONFIGURATIONS)
         self._machine = machine
         self._bytes_kept = self._machine_bytes
         self._collection_threshold = self._bytes_kept + max(self._bytes_kept, self.limits.bytes // 4)
@@ -297,19 +294,16 @@ class GrammarAutomaton(MachineAutomaton):
     def _run_with_growth(self, loop: Callable[[], int]) -> int:
         """Call a loop until it returns a result; after each code, grow an array or fill in rows of the lexer."""
         while (answer := loop()) < UNKNOWN:
+            requested = int(self._machine.registers[grammar_machine.REQUESTED])
             if answer == grammar_machine.NEEDS_ROW:
-                self._copy_row(int(self._machine.registers[grammar_machine.REQUESTED]))
+                self._copy_row(requested)
             elif answer == grammar_machine.NEEDS_TOKEN_ENDS:
-                self._copy_token_ends(int(self._machine.registers[grammar_machine.REQUESTED]))
+                self._copy_token_ends(requested)
             elif answer == grammar_machine.NEEDS_START:
-                registers = self._machine.registers
-                self._copy_start(
-                    int(registers[grammar_machine.REQUESTED]), int(registers[grammar_machine.REQUESTED_REST])
-                )
+                self._copy_start(requested, int(self._machine.registers[grammar_machine.REQUESTED_REST]))
             elif answer == grammar_machine.NEEDS_COLUMN:
-                column = int(self._machine.registers[grammar_machine.REQUESTED])
-                self._make_room("remainders", column + 1)
-                self._machine.remainders[column] = self._remainders.at(column)
+                self._make_room("remainders", requested + 1)
+                self._machine.remainders[requested] = self._remainders.at(requested)
             elif answer == grammar_machine.TOO_FAR:
                 raise SearchedTooFarError
             else:
@@ -350,33 +344,21 @@ class GrammarAutomaton(MachineAutomaton):
     def _copy_states(self) -> None:
         """Copy new states and arrivals of the lexer to the machine."""
         lexer, copied = self.lexer, self._copied
-        arrivals = lexer.arrivals[copied["arrivals"] :]
-        tokens: list[tuple[int, ...]] = [token for _, tokens_of in arrivals for token in tokens_of]
-        self._append("tokens", tokens)
-        first = copied["tokens"] - len(tokens)
-        rows: list[tuple[int, ...]] = []
-        for state, tokens_of in arrivals:
-            rows.append((state, first, len(tokens_of)))
-            first += len(tokens_of)
-        self._append("arrivals", rows)
-        first = copied["expected"]
-        expected: list[tuple[int, ...]] = []
-        lexed: list[tuple[int, ...]] = []
-        for state in range(copied["states"], len(lexer.states)):
-            expected_here = lexer.expected[state]
-            lexed.append((first, len(expected_here), int(lexer.may_end(state)), lexer.states[state].column))
-            first += len(expected_here)
-            expected += expected_here
-        self._append("expected", expected)
-        self._append("lexer_states", lexed, "states")
+        for state, tokens in lexer.arrivals[copied["arrivals"] :]:
+            self._append("arrivals", [(state, copied["tokens"], len(tokens))])
+            self._append("tokens", tokens)
+        for state in range(copied["lexer_states"], len(lexer.states)):
+            expected, may_end = lexer.expected[state], int(lexer.may_end(state))
+            self._append("lexer_states", [(copied["expected"], len(expected), may_end, lexer.states[state].column)])
+            self._append("expected", expected)
 
-    def _append(self, name: str, rows: Sequence[tuple[int, ...]], count: str = "") -> None:
+    def _append(self, name: str, rows: Sequence[tuple[int, ...]]) -> None:
         """Append rows to an array of the machine."""
-        copied = self._copied[count or name]
+        copied = self._copied[name]
         self._make_room(name, copied + len(rows))
         if rows:
             getattr(self._machine, name)[copied : copied + len(rows)] = rows
-        self._copied[count or name] = copied + len(rows)
+        self._copied[name] = copied + len(rows)
 
     def _make_room(self, name: str, count: int) -> None:
         self._machine = grammar_machine.with_rows(self._machine, name, count)
@@ -397,3 +379,8 @@ class GrammarAutomaton(MachineAutomaton):
             f"The automaton of the grammar needs {what}",
             remedy="Repeat less in the terminals, and let them begin differently.",
         )
+
+
+def _doubled(rows: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Return rows with room for as many behind them."""
+    return np.concatenate([rows, np.zeros_like(rows)])

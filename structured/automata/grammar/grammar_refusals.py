@@ -30,6 +30,11 @@ Place = tuple[int, int]
 """A line and a column, from 1."""
 
 
+def place_in(text: str, position: int) -> Place:
+    """Return the place of a character of a text."""
+    return text.count("\n", 0, position) + 1, position - text.rfind("\n", 0, position)
+
+
 class Piece(NamedTuple):
     """A name or a literal of a grammar; `kind` is `definition`, `name`, `literal` or that of a statement."""
 
@@ -44,7 +49,6 @@ class Places:
     """The names and literals of a grammar, in order."""
 
     def __init__(self, text: str) -> None:
-        self.text = text
         self.pieces = list(_pieces(text))
 
     def definition(self, name: str, *, number: int = 1) -> Place | None:
@@ -164,12 +168,10 @@ def check_text(text: str) -> None:
     """Raise GrammarError for a grammar that takes too long to read, or imports from beside the program that runs."""
     relative = _RELATIVE_IMPORT.search(text)
     if relative is not None:
-        line = text.count("\n", 0, relative.start(1)) + 1
-        column = relative.start(1) - (text.rfind("\n", 0, relative.start(1)) + 1) + 1
         raise GrammarError(
             f"A grammar that is a text lies in no folder, so {relative[1]} leads nowhere",
             text=text,
-            place=(line, column),
+            place=place_in(text, relative.start(1)),
             remedy="Leave out the first point, and pass the folder in import_paths.",
         )
     count = len({piece.text for piece in Places(text).pieces if piece.kind in ("definition", "literal")})
@@ -215,14 +217,9 @@ def check_cycles(rules: Iterable[Any], empty: Collection[Any], text: str) -> Non
     except CycleError as error:
         places = Places(text)
         located = ((places.definition(symbol.name), symbol.name) for symbol in error.args[1])
-        placed = sorted((place, name) for place, name in located if place)
-        what = f"The rule {placed[0][1]}" if placed else "A rule"
-        raise GrammarError(
-            f"{what} may be made of itself alone",
-            text=text,
-            place=placed[0][0] if placed else None,
-            remedy="Leave out the alternative that adds no text.",
-        ) from None
+        place, name = min(((place, f"The rule {name}") for place, name in located if place), default=(None, "A rule"))
+        remedy = "Leave out the alternative that adds no text."
+        raise GrammarError(f"{name} may be made of itself alone", text=text, place=place, remedy=remedy) from None
 
 
 def check_terminals(terminals: Iterable[Any], text: str) -> None:

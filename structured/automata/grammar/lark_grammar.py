@@ -16,6 +16,7 @@ from structured.automata.grammar.grammar_refusals import (
     check_size,
     check_terminals,
     check_text,
+    place_in,
     refusal,
 )
 from structured.automata.grammar.lexer import Context, Indentation, Terminal
@@ -175,22 +176,15 @@ def _tables(lark: Any, start: str, indenter: Any) -> ParserTables:
         actions = sorted((number[name], kind is Shift, to) for name, (kind, to) in table.states[state].items())
         shifts.append({symbol: place_of[target] for symbol, is_shift, target in actions if is_shift})
         reductions.append({symbol: rule_of_id[id(rule)] for symbol, is_shift, rule in actions if not is_shift})
-    contexts: dict[int, int] = {}
-    contexts_in_order: list[Context] = []
-    context_of: list[int] = []
-    for state in states:
-        lexer = lexers[state]
-        if id(lexer) not in contexts:
-            contexts[id(lexer)] = len(contexts_in_order)
-            contexts_in_order.append(_context(lexer, number))
-        context_of.append(contexts[id(lexer)])
+    distinct_lexers = list({id(lexers[state]): lexers[state] for state in states}.values())
+    context_of_id = {id(lexer): place for place, lexer in enumerate(distinct_lexers)}
     ignored = set(lark.ignore_tokens)
     kernels = dict(zip(table.states, lark.parser.parser.kernels, strict=True))
     return ParserTables(
         terminals=[Terminal(str(each.name), each.pattern.to_regexp(), each.name in ignored) for each in terminals],
-        contexts=contexts_in_order,
+        contexts=[_context(lexer, number) for lexer in distinct_lexers],
         symbols=names,
-        context_of=context_of,
+        context_of=[context_of_id[id(lexers[state])] for state in states],
         shifts=shifts,
         reductions=reductions,
         items=[sorted(_item(pointer, number) for pointer in kernels[state]) for state in states],
@@ -252,28 +246,24 @@ _NOT_GRAMMAR = r'//[^\n]*|"(?:\\.|[^"\\\n])*"|/(?:\\.|[^/\\\n])+/[a-z]*'
 """Comments, texts and regular expressions, which may contain anything."""
 
 _ADDITIONS = {
-    "inline": r"%(?:json|lark|regex|llguidance)\b",
-    "attribute": r"(?<=\w)\[\s*(?:lazy|stop|suffix|max_tokens|temperature|capture)\b[^\]\n]*\]",
-    "token": r"<\[[^\]\n]*\]>|<\|?[\w-]+\|?>",
+    r"%(?:json|lark|regex|llguidance)\b": "Ask for the part alone, as a JsonSchema or a Regex, or write it as rules.",
+    r"(?<=\w)\[\s*(?:lazy|stop|suffix|max_tokens|temperature|capture)\b[^\]\n]*\]": (
+        "Let the regular expression say where the text ends; max_tokens= limits an answer."
+    ),
+    r"<\[[^\]\n]*\]>|<\|?[\w-]+\|?>": "Write the text of the token.",
 }
+"""The remedy for each kind of addition, by its regular expression."""
 
-_REMEDIES = {
-    "inline": "Ask for the part alone, as a JsonSchema or a Regex, or write it as rules.",
-    "attribute": "Let the regular expression say where the text ends; max_tokens= limits an answer.",
-    "token": "Write the text of the token.",
-}
-
-_SCANNED = re.compile(f"{_NOT_GRAMMAR}|{'|'.join(f'(?P<{name}>{found})' for name, found in _ADDITIONS.items())}")
+_SCANNED = re.compile("|".join((_NOT_GRAMMAR, *(f"({addition})" for addition in _ADDITIONS))))
 
 
 def refuse_additions(text: str) -> None:
     """Raise GrammarError, with the name and the place, if a grammar that Lark refused has such an addition."""
     for addition in _SCANNED.finditer(text):
-        if addition.lastgroup is not None:
-            before = text[: addition.start()].split("\n")
+        if addition.lastindex is not None:
             raise GrammarError(
                 f"{addition[0]!r} is of llguidance's variant of Lark, and unsupported",
                 text=text,
-                place=(len(before), len(before[-1]) + 1),
-                remedy=_REMEDIES[addition.lastgroup],
+                place=place_in(text, addition.start()),
+                remedy=[*_ADDITIONS.values()][addition.lastindex - 1],
             )

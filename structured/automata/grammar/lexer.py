@@ -16,6 +16,7 @@ from threading import Lock
 from typing import NamedTuple, TypeVar
 
 from structured.automata.byte_automaton import DEAD
+from structured.automata.dfa.alphabet import Numbered
 from structured.automata.grammar.terminal_expressions import Expressions
 from structured.automata.grammar.threads import NO_OBLIGATIONS, Matcher, Obligation, Obligations, Thread, Threads
 from structured.automata.opcodes import FAR
@@ -158,13 +159,10 @@ class Lexer:
             self.blank_width = indentation.tab_width if reads_tab else 1
         self._keyword_frames = self._begin_keywords(nodes)
         self._after_token_frames = [self.matcher.end(_AFTER_TOKEN - number) for number in range(len(nodes))]
-        self.states: list[_State] = []
+        self.states = Numbered[_State]()
         self.expected: list[tuple[tuple[int, int], ...]] = []
-        self.lookarounds: list[LookaroundState] = []
-        self._state_numbers: dict[_State, int] = {}
-        self._lookaround_numbers: dict[LookaroundState, int] = {}
-        self.arrivals: list[Arrival] = []
-        self._arrival_numbers: dict[Arrival, int] = {}
+        self.lookarounds = Numbered[LookaroundState]()
+        self.arrivals = Numbered[Arrival]()
         self._rows: dict[int, tuple[int, ...]] = {}
         self.start = cache(self._new_start)
         """The state before a token, by context and lookaround; DEAD if no token may follow and the text may not end."""
@@ -177,8 +175,8 @@ class Lexer:
         self._steps: dict[_Step, _Step] = {_NO_STEP: _NO_STEP}
         self._obligation_sets: dict[frozenset[Obligation], frozenset[Obligation]] = {}
         self.lock = Lock()
-        self.no_arrival = self._arrival(Arrival(DEAD, ()))
-        self.initial_lookaround = self._lookaround_number(LookaroundState(NO_OBLIGATIONS, self.matcher.beginning()))
+        self.no_arrival = self.arrivals.number(Arrival(DEAD, ()))
+        self.initial_lookaround = self.lookarounds.number(LookaroundState(NO_OBLIGATIONS, self.matcher.beginning()))
 
     def _begin_keywords(self, nodes: Sequence[int]) -> dict[tuple[int, int], int]:
         """Return the frame of each keyword of each terminal; its goal is numbered after those of the terminals."""
@@ -288,30 +286,33 @@ class Lexer:
 
     def _new_obligation_row(self, obligation: Obligation, behind: frozenset[int]) -> list[frozenset[Obligation] | None]:
         """Return for each byte what is left of an obligation, None if it is violated."""
-        frames = [*self._frames_of(obligation.threads), *behind]
-        return self._row_by_classes(frames, lambda byte: self._obligation_after(obligation, behind, byte))
+
+        def left_after(byte: int) -> frozenset[Obligation] | None:
+            moved = self._moved(obligation.threads, behind, byte)
+            left = self.matcher.obligation_of(obligation.is_positive, moved, self._behind_row(behind)[byte])
+            return None if left is None else self._obligation_sets.setdefault(left, left)
+
+        return self._row_by_classes([*self._frames_of(obligation.threads), *behind], left_after)
 
     def _moved(self, threads: Iterable[Thread], behind: frozenset[int], byte: int) -> list[Thread]:
-        """Return the threads after a byte; see `Matcher.moved`."""
-        return self.matcher.moved(threads, byte, lambda obligations: self._obligations_after(obligations, behind, byte))
-
-    def _obligation_after(
-        self, obligation: Obligation, behind: frozenset[int], byte: int
-    ) -> frozenset[Obligation] | None:
-        after = self._behind_row(behind)[byte]
-        moved = self._moved(obligation.threads, behind, byte)
-        left = self.matcher.obligation_of(obligation.is_positive, moved, after)
-        return None if left is None else self._obligation_sets.setdefault(left, left)
+        """Return the threads after a byte, in the same order; one at its end stays while its obligations are open."""
+        moved = []
+        for frame, obligations in threads:
+            after = frame if self.matcher.is_end(frame) else self.matcher.after(frame, byte)
+            left = None if after < 0 else self._obligations_after(obligations, behind, byte)
+            if left is not None:
+                moved.append(Thread(after, left))
+        return moved
 
     def _obligations_after(
         self, obligations: frozenset[Obligation], behind: frozenset[int], byte: int
     ) -> frozenset[Obligation] | None:
         left = NO_OBLIGATIONS
         for obligation in obligations:
-            rest_of_obligation = self._obligation_row(obligation, behind)[byte]
-            if rest_of_obligation is None:
+            left_of_one = self._obligation_row(obligation, behind)[byte]
+            if left_of_one is None:
                 return None
-            left = left | rest_of_obligation if left else rest_of_obligation
+            left = left | left_of_one if left else left_of_one
         return left
 
     def _new_keyword_row(self, frame: int) -> list[int]:
@@ -339,10 +340,10 @@ class Lexer:
         denied = obligations
         for threads, step in zip(state.threads, steps, strict=True):
             for preferred, match_obligations in step.matches:
-                left = self._obligations.together(denied | match_obligations | self._denial(preferred), behind)
+                left = self._obligations.simplest(denied | match_obligations | self._denial(preferred), behind)
                 if left is not None:
                     terminal = self._terminal(self._goal_of(threads), keywords, column)
-                    tokens.append(Token(terminal, self._lookaround_number(LookaroundState(left, behind))))
+                    tokens.append(Token(terminal, self.lookarounds.number(LookaroundState(left, behind))))
             if step.threads:
                 alive.append(step.threads)
                 denied |= self._denial(step.threads)
@@ -351,14 +352,12 @@ class Lexer:
         while alive and all(self.matcher.is_end(frame) for frame, _ in alive[-1]):
             alive.pop()
         if not alive:
-            return self._arrival(Arrival(DEAD, tuple(tokens)))
+            return self.arrivals.number(Arrival(DEAD, tuple(tokens)))
         goals = set(map(self._goal_of, alive))
-        unread_keywords = frozenset(
-            frame for frame in keywords if not self.matcher.is_end(frame) and self._keyword(frame)[0] in goals
-        )
+        unread = [frame for frame in keywords if not self.matcher.is_end(frame) and self._keyword(frame)[0] in goals]
         column = column if self._may_end_line(alive) else _NO_LINE_FEED
-        new = _State(False, tuple(alive), unread_keywords, LookaroundState(obligations, behind), column)
-        return self._arrival(Arrival(self._state(new), tuple(tokens)))
+        new = _State(False, tuple(alive), frozenset(unread), LookaroundState(obligations, behind), column)
+        return self.arrivals.number(Arrival(self._state(new), tuple(tokens)))
 
     def _goal_of(self, threads: Threads) -> int:
         goal = self.matcher.goal[threads[0].frame]
@@ -397,7 +396,7 @@ class Lexer:
         return self._keyword_goals[self.matcher.goal[frame] - len(self.terminals)]
 
     def _state(self, new: _State) -> int:
-        number = _number(self._state_numbers, self.states, new)
+        number = self.states.number(new)
         if number == len(self.expected):
             self.expected.append(tuple(self._expected(new).items()))
         return number
@@ -408,31 +407,15 @@ class Lexer:
         reachable = set()
         for threads in state.threads:
             goal = self._goal_of(threads)
-            shortest = min(
-                (self.matcher.shortest[frame] for frame, _ in threads if not self.matcher.is_end(frame)), default=FAR
-            )
             reachable.add(goal)
             terminal = IGNORED if self.terminals[goal].is_ignored else goal
-            least_bytes[terminal] = min(least_bytes.get(terminal, FAR), shortest)
+            unread = (self.matcher.shortest[frame] for frame, _ in threads if not self.matcher.is_end(frame))
+            least_bytes[terminal] = min(*unread, FAR, least_bytes.get(terminal, FAR))
         for frame in state.keywords:
             terminal, keyword = self._keyword(frame)
             if terminal in reachable and not self.terminals[terminal].is_ignored:
                 least_bytes[keyword] = min(least_bytes.get(keyword, FAR), self.matcher.shortest[frame])
         return least_bytes
-
-    def _lookaround_number(self, new: LookaroundState) -> int:
-        return _number(self._lookaround_numbers, self.lookarounds, new)
-
-    def _arrival(self, new: Arrival) -> int:
-        return _number(self._arrival_numbers, self.arrivals, new)
-
-
-def _number(numbers: dict[T, int], kept: list[T], new: T) -> int:
-    """Return the number of a value, which is its place among those that are kept."""
-    number = numbers.setdefault(new, len(kept))
-    if number == len(kept):
-        kept.append(new)
-    return number
 
 
 def _node(expressions: Expressions, terminal: Terminal) -> int:

@@ -7,6 +7,7 @@ automaton reads is refused by name.
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from structured.automata.dfa.alphabet import Numbered
 from structured.automata.opcodes import FAR
 from structured.errors import PatternError
 from structured.errors.recursion import deep
@@ -56,8 +57,7 @@ class Expressions:
     """The nodes of some expressions; equal nodes are one."""
 
     def __init__(self) -> None:
-        self.nodes: list[Node] = []
-        self._known: dict[Node, int] = {}
+        self.nodes = Numbered[Node]()
         self.behind: list[int] = []
         """The nodes that some lookbehind looks for, which `LOOK` names by their place here."""
 
@@ -118,21 +118,13 @@ class Expressions:
 
     def node(self, **fields: Any) -> int:
         """Return the number of a node, which is the same every time."""
-        new = Node(**fields)
-        number = self._known.get(new)
-        if number is None:
-            number = self._known[new] = len(self.nodes)
-            self.nodes.append(new)
-        return number
+        return self.nodes.number(Node(**fields))
 
     def reads(self, number: int, byte: int) -> bool:
         """Tell whether some part of a node may read a byte."""
         node = self.nodes[number]
         if node.kind == SET:
-            return any(
-                low <= byte <= high or (continuation >= 0 and self.reads(continuation, byte))
-                for low, high, continuation in node.arcs
-            )
+            return any(low <= byte <= high or (tail >= 0 and self.reads(tail, byte)) for low, high, tail in node.arcs)
         return node.kind != LOOK and any(self.reads(part, byte) for part in node.parts)
 
     def character(self, ranges: tuple[Range, ...]) -> int:
@@ -140,12 +132,10 @@ class Expressions:
         return self._bytes(byte_sequences(ranges))
 
     def _bytes(self, sequences: Sequence[tuple[ByteRange, ...]]) -> int:
-        following: dict[ByteRange, list[tuple[ByteRange, ...]]] = {}
-        for first, *others in sequences:
-            following.setdefault(first, []).append(tuple(others))
-        arcs = tuple(
-            (low, high, -1 if ranges == [()] else self._bytes(ranges)) for (low, high), ranges in following.items()
-        )
+        tails: dict[ByteRange, list[tuple[ByteRange, ...]]] = {}
+        for first, *tail in sequences:
+            tails.setdefault(first, []).append(tuple(tail))
+        arcs = tuple((low, high, -1 if after == [()] else self._bytes(after)) for (low, high), after in tails.items())
         return self.node(kind=SET, shortest=min(map(len, sequences)), arcs=arcs)
 
     def concat(self, parts: Sequence[int]) -> int:

@@ -11,6 +11,7 @@ from functools import cache, reduce
 from operator import or_
 from typing import NamedTuple
 
+from structured.automata.dfa.alphabet import Numbered
 from structured.automata.grammar.terminal_expressions import CHOICE, CONCAT, LOOK, LOOP, SET, UNBOUNDED, Expressions
 from structured.automata.opcodes import FAR
 from structured.errors import GrammarError
@@ -66,12 +67,11 @@ class Matcher:
 
     def __init__(self, expressions: Expressions) -> None:
         self.expressions = expressions
-        self.frames: list[Frame] = []
+        self.frames = Numbered[Frame]()
         self.shortest: list[int] = []
         """The bytes of the shortest match of each frame, lookaround aside."""
         self.goal: list[int] = []
         """The goal of each frame: the number that its lowest frame names."""
-        self._known: dict[Frame, int] = {}
         self._after_reading = cache(self._new_after_reading)
         self.after = cache(self._read)
         """The frame after a frame and a byte, -1 if it does not read the byte."""
@@ -181,25 +181,6 @@ class Matcher:
             return None if is_positive else NO_OBLIGATIONS
         return frozenset({Obligation(is_positive, leaves)})
 
-    def moved(
-        self,
-        threads: Iterable[Thread],
-        byte: int,
-        left_of: Callable[[frozenset[Obligation]], frozenset[Obligation] | None],
-    ) -> list[Thread]:
-        """Return the threads after a byte, in the same order; one at its end stays while its obligations are open.
-
-        `left_of` says what the byte leaves of some obligations, None if one is not met.
-        """
-        threads_after = []
-        for frame, obligations in threads:
-            after = frame if self.is_end(frame) else self.after(frame, byte)
-            if after >= 0:
-                left = left_of(obligations) if obligations else obligations
-                if left is not None:
-                    threads_after.append(Thread(after, left))
-        return threads_after
-
     def are_met_at_end(self, obligations: frozenset[Obligation]) -> bool:
         """Tell whether some obligations are met if the text ends here."""
         return all(
@@ -235,11 +216,8 @@ class Matcher:
         return frame if top.node == END else self._frame(top.node, top.place, self._after_reading(top.below))
 
     def _frame(self, node: int, place: int, below: int, *, has_read_nothing: bool = False) -> int:
-        new = Frame(node, place, has_read_nothing, below)
-        number = self._known.get(new)
-        if number is None:
-            number = self._known[new] = len(self.frames)
-            self.frames.append(new)
+        number = self.frames.number(Frame(node, place, has_read_nothing, below))
+        if number == len(self.goal):
             own = 0 if node == END else self._own_shortest(node, place)
             self.shortest.append(min(own + (self.shortest[below] if below >= 0 else 0), FAR))
             self.goal.append(place if node == END else self.goal[below])
@@ -274,11 +252,8 @@ class Obligations:
         self.matcher = matcher
         self._row_of = row_of
         self._outcome = cache(self._new_outcome)
-        self._simplest = cache(self._simplified)
-
-    def together(self, obligations: frozenset[Obligation], behind: frozenset[int]) -> frozenset[Obligation] | None:
-        """Return obligations that are met whenever some are; None if no text meets them."""
-        return self._simplest(obligations, behind) if obligations else obligations
+        self.simplest = cache(self._simplified)
+        """Obligations that are met whenever some are; None if no text meets them."""
 
     def _simplified(self, obligations: frozenset[Obligation], behind: frozenset[int]) -> frozenset[Obligation] | None:
         shorter = obligations

@@ -6,7 +6,7 @@ The bytes to a token end and those of a shortest text after it are enough for th
 token share a few token ends; the masks do not depend on which: where none leads on, the text is searched for.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -89,27 +89,21 @@ class TokenEnds:
 
     def _token(self, state: int, terminal: int) -> Token | None:
         """Return the token of a terminal that ends after the next byte and obliges to least; None if there is none."""
-        tokens = [
-            token
-            for arrival in self._arrivals_of(state)
-            for token in self.lexer.arrivals[arrival].tokens
-            if token.terminal == terminal
-        ]
-        return min(
-            tokens,
-            key=lambda token: (
-                sum(len(obligation.threads) for obligation in self.lexer.lookarounds[token.lookaround].obligations),
-                token.lookaround,
-            ),
-            default=None,
-        )
+
+        def burden(token: Token) -> tuple[int, int]:
+            obligations = self.lexer.lookarounds[token.lookaround].obligations
+            return sum(len(obligation.threads) for obligation in obligations), token.lookaround
+
+        arrivals = [self.lexer.arrivals[number] for number in self._arrivals_of(state)]
+        tokens = (token for arrival in arrivals for token in arrival.tokens if token.terminal == terminal)
+        return min(tokens, key=burden, default=None)
 
     def _all_ends(self, state: int) -> list[TokenEnd] | None:
         """Return all token ends of a state, each by the nearest way; None where that is not seen at once."""
         ends: dict[Token, TokenEnd] = {}
         met, level, width = {state}, [state], 1
         while level:
-            arrivals = [arrival for state_in_level in level for arrival in self._arrivals_of(state_in_level)]
+            arrivals = [arrival for each in level for arrival in self._arrivals_of(each)]
             if len(met) > _MAX_STATES_AHEAD or len(arrivals) > _MAX_ARRIVALS_EACH * len(level):
                 return None
             level, width = [], width + 1
@@ -197,51 +191,35 @@ class TokenWalks:
         nodes: _Numbers = self.arrays.nodes[first:end]
         return nodes
 
-    def add(
-        self,
-        state: int,
-        number: int,
-        met: _Numbers,
-        lexer: Lexer,
-        token_ends_of: Callable[[int], tuple[Sequence[TokenEnd], bool]],
-    ) -> None:
+    def add(self, state: int, number: int, met: _Numbers, ends: TokenEnds) -> None:
         """Add the walk from a state of the lexer below a set of nodes.
 
         It met some arrivals of the lexer at some nodes of the trie: the rows `node, arrival` of `met`. There is a group
         of nodes for each token of the grammar that may end there, and behind these one for each state that is reached.
         """
         times = np.bincount(met[:, 1])
-        token_groups: dict[Token, int] = {}
-        state_groups: dict[int, int] = {}
-        arrivals = [lexer.arrivals[number] if times[number] else Arrival(DEAD, ()) for number in range(len(times))]
-        groups_of_tokens = [
-            tuple(token_groups.setdefault(token, len(token_groups)) for token in tokens) for _, tokens in arrivals
-        ]
-        groups_of_states = [
-            () if target == DEAD else (state_groups.setdefault(target, len(state_groups)),) for target, _ in arrivals
-        ]
-        groups_of = [
-            of_tokens + tuple(len(token_groups) + group for group in of_states)
-            for of_tokens, of_states in zip(groups_of_tokens, groups_of_states, strict=True)
-        ]
-        in_groups = _sorted_by_group(self.trie, met, times, groups_of, len(token_groups) + len(state_groups))
+        arrivals = [ends.lexer.arrivals[place] if count else Arrival(DEAD, ()) for place, count in enumerate(times)]
+        numbers = _numbered(token for _, tokens in arrivals for token in tokens)
+        group_of = _numbered([*numbers, *(target for target, _ in arrivals if target != DEAD)])
+        groups_of = [tuple(group_of[key] for key in (*tokens, target) if key != DEAD) for target, tokens in arrivals]
+        in_groups = _sorted_by_group(self.trie, met, times, groups_of, len(group_of))
+        token_count = len(numbers)
         counts = np.diff(in_groups.first_word).tolist()
-        numbers = dict(token_groups)
-        targets = [target for target, group in state_groups.items() if counts[len(token_groups) + group]]
-        token_ends = [token_ends_of(target) for target in targets]
+        token_counts, state_counts = counts[:token_count], counts[token_count:]
+        targets = [target for target, count in zip([*group_of][token_count:], state_counts, strict=True) if count]
+        token_ends = [ends.of(target) for target in targets]
         numbered_ends = [
             (numbers.setdefault(Token(terminal, lookaround), len(numbers)), width)
-            for ends, _ in token_ends
-            for terminal, lookaround, width in ends
+            for nearest_ends, _ in token_ends
+            for terminal, lookaround, width in nearest_ends
         ]
-        no_words = [0] * (len(numbers) - len(token_groups))
-        word_counts = [*counts[: len(token_groups)], *no_words, *filter(None, counts[len(token_groups) :])]
-        beyond = list(self._beyond(in_groups, len(token_groups)))
+        word_counts = [*token_counts, *[0] * (len(numbers) - token_count), *filter(None, state_counts)]
+        beyond = list(self._beyond(in_groups, token_count))
         used = self._used
         last = int(self.arrays.latest_walk[state]) if state < len(self.arrays.latest_walk) else -1
         row = number, last, used["tokens"], len(numbers), used["targets"], len(targets), used["subwalks"], len(beyond)
         self._append("walks", [(*row, used["first_token_end"], used["first_word"])])
-        self._append("first_token_end", used["token_ends"] + _starts([len(ends) for ends, _ in token_ends]))
+        self._append("first_token_end", used["token_ends"] + _starts([len(nearest) for nearest, _ in token_ends]))
         self._append("first_word", used["words"] + _starts(word_counts))
         self._append("tokens", list(numbers))
         self._append("targets", targets)
@@ -304,10 +282,14 @@ def _sorted_by_group(
     )
     arrays = TrieArrays(trie.byte, trie.first, trie.token_start, trie.token_ids)
     place_of_word = np.zeros(int(trie.token_ids.max(initial=0) >> 5) + 1, dtype=np.int32)
-    nodes, starts, words, bits, first_word = result
-    sort_by_group(arrays, met, _starts(sizes), groups, nodes, starts, words, bits, first_word, place_of_word)
-    used = int(first_word[count])
-    return result._replace(words=words[:used], bits=bits[:used])
+    sort_by_group(arrays, met, _starts(sizes), groups, *result, place_of_word)
+    used = int(result.first_word[count])
+    return result._replace(words=result.words[:used], bits=result.bits[:used])
+
+
+def _numbered(keys: Iterable[Any]) -> dict[Any, int]:
+    """Return the numbers of some keys in the order in which they first appear."""
+    return {key: number for number, key in enumerate(dict.fromkeys(keys))}
 
 
 def _starts(counts: Sequence[int] | NDArray[np.int64]) -> _Numbers:

@@ -4,8 +4,10 @@ from collections.abc import Hashable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from structured.automata.dfa import Intersection, Language, PatternLanguage, most_characters, partition
-from structured.automata.dfa.language import limited_work
+from structured.automata.dfa.alternating import PatternLanguage
+from structured.automata.dfa.character_automaton import most_characters
+from structured.automata.dfa.language import Language, limited_work
+from structured.automata.dfa.products import Intersection, partition
 from structured.errors import PatternError
 from structured.json_schema.document.location import InternalSchema, RelocatedSchema, Subschema, Subschemas
 from structured.regex import Pattern, alternation, concat, literal, words

@@ -15,7 +15,7 @@ from math import inf
 from typing import Any
 from urllib.parse import quote
 
-from structured.automata.dfa import PatternLanguage
+from structured.automata.dfa.alternating import PatternLanguage
 from structured.errors import PatternError, SchemaError
 from structured.errors.recursion import deep
 from structured.json_schema.document.drafts import SchemaDraft

@@ -11,8 +11,11 @@ from fractions import Fraction
 from math import gcd, inf, lcm
 from typing import Any
 
-from structured.automata.dfa import Alphabet, Intersection, Language, PatternLanguage, alphabet_of, smallest_automaton
+from structured.automata.dfa.alphabet import Alphabet, alphabet_of
+from structured.automata.dfa.alternating import PatternLanguage
 from structured.automata.dfa.character_automaton import expression
+from structured.automata.dfa.language import Language, smallest_automaton
+from structured.automata.dfa.products import Intersection
 from structured.json_schema.numbers.ranges import decimal_places
 from structured.regex import AutomatonPattern, Pattern, literal
 

@@ -19,7 +19,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from structured.automata.dfa import PatternLanguage
+from structured.automata.dfa.alternating import PatternLanguage
 from structured.json_schema.document.location import Location, Subschema, Subschemas
 from structured.json_schema.numbers.bounds import Interval, NumberRules, number_rules_of, too_many_states
 from structured.json_schema.numbers.multiples import Multiples, NonMultiples, factor_and_power, intersected

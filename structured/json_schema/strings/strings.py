@@ -12,15 +12,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from structured.automata.dfa import (
-    Intersection,
-    PatternLanguage,
-    character_counts,
-    fewest_characters,
-    most_characters,
-    smallest_automaton,
-)
 from structured.automata.dfa.alphabet import ranges_by_state
+from structured.automata.dfa.alternating import PatternLanguage
+from structured.automata.dfa.character_automaton import character_counts, fewest_characters, most_characters
+from structured.automata.dfa.language import smallest_automaton
+from structured.automata.dfa.products import Intersection
 from structured.errors import PatternError
 from structured.errors.recursion import deep
 from structured.json_schema.document.location import (
