@@ -136,11 +136,7 @@ def _max_uses(first_bytes: bytes) -> int:
 
 def _states_before_unescaped_text(scan: AutomatonPattern) -> set[int]:
     """Return the states that any number of unescaped characters may follow."""
-    states = {
-        state
-        for state, arcs in enumerate(scan.arcs)
-        if _has_all_unescaped_characters((low, high) for low, high, _ in arcs)
-    }
+    states = {state for state, arcs in enumerate(scan.arcs) if _has_all_unescaped((low, high) for low, high, _ in arcs)}
     if len(states) == len(scan.arcs):
         return states
     predecessors: dict[int, list[int]] = {}
@@ -156,7 +152,7 @@ def _states_before_unescaped_text(scan: AutomatonPattern) -> set[int]:
     return states
 
 
-def _has_all_unescaped_characters(ranges: Iterable[Range]) -> bool:
+def _has_all_unescaped(ranges: Iterable[Range]) -> bool:
     """Tell whether some sorted ranges have all unescaped characters."""
     next_character = UNESCAPED_RANGES[0][0]
     for low, high in ranges:
@@ -230,16 +226,14 @@ class _Assembly:
     def scan(self, pattern: AutomatonPattern) -> int:
         """Return the row of an automaton over characters."""
         rows: list[int] = []
-        states_before_unescaped_text = _states_before_unescaped_text(pattern)
+        before_unescaped = _states_before_unescaped_text(pattern)
         for state, arcs in enumerate(pattern.arcs):
             targets: dict[int, list[Range]] = {}
             for low, high, target in arcs:
                 targets.setdefault(target, []).append((low, high))
-            sets = [
-                number for target, ranges in targets.items() for number in (self._character_node(tuple(ranges)), target)
-            ]
-            may_end, is_before_unescaped_text = state in pattern.accepting, state in states_before_unescaped_text
-            rows += (self._append(sets), len(targets), int(may_end), FAR, FAR, int(is_before_unescaped_text))
+            sets = [n for target, ranges in targets.items() for n in (self._character_node(tuple(ranges)), target)]
+            may_end, is_before_unescaped = int(state in pattern.accepting), int(state in before_unescaped)
+            rows += (self._append(sets), len(targets), may_end, FAR, FAR, is_before_unescaped)
         start = self._append(rows)
         most = UNLIMITED if pattern.most is None else pattern.most
         return self._add_node(op.SCAN, start, len(pattern.arcs), most)
@@ -289,7 +283,7 @@ class _Assembly:
 
     def char_set(self, pattern: CharSet) -> int:
         """Return the row of a set of characters, of which JSON escapes control characters."""
-        any_unescaped = pattern.ranges[0][0] >= 0x20 and _has_all_unescaped_characters(pattern.ranges)
+        any_unescaped = pattern.ranges[0][0] >= 0x20 and _has_all_unescaped(pattern.ranges)
         return self._byte_set(byte_sequences(pattern.ranges), any_unescaped=any_unescaped)
 
     def concat(self, pattern: Concat) -> int:
@@ -300,9 +294,8 @@ class _Assembly:
 
     def alternation(self, pattern: Alternation) -> int:
         """Return the row of a choice."""
-        return self._add_node(
-            op.CHOICE, self._append([self.node(option) for option in pattern.options]), len(pattern.options)
-        )
+        options = [self.node(option) for option in pattern.options]
+        return self._add_node(op.CHOICE, self._append(options), len(options))
 
     def repeat(self, pattern: Iteration) -> int:
         """Return the row of a repetition."""
@@ -312,25 +305,16 @@ class _Assembly:
     def members(self, pattern: ObjectMembers) -> int:
         """Return the row of the members of an object."""
         rows = [n for member, required in pattern.members for n in (self.node(member), int(required), 0, 0)]
-        more = (
-            self.node(pattern.separator),
-            -1 if pattern.other_member is None else self.node(pattern.other_member),
-            0,
-            0,
-        )
+        separator = self.node(pattern.separator)
+        more = (separator, -1 if pattern.other_member is None else self.node(pattern.other_member), 0, 0)
         operation = op.MEMBERS if pattern.in_order else op.PERMUTATION
         return self._add_node(operation, self._append(rows), len(pattern.members), self._append(more))
 
     def distinct(self, pattern: Distinct) -> int:
         """Return the row of items that must all differ."""
         most = UNLIMITED if pattern.most is None else pattern.most
-        numbers = [
-            self.node(pattern.item),
-            self.node(pattern.separator),
-            pattern.least,
-            most,
-            int(pattern.is_inexhaustible),
-        ]
+        item, separator = self.node(pattern.item), self.node(pattern.separator)
+        numbers = (item, separator, pattern.least, most, int(pattern.is_inexhaustible))
         start = self._append([*numbers, *(pattern.lengths or [FAR]), *[FAR] * (pattern.least + 1)])
         return self._add_node(op.DISTINCT, start, self._add_node(op.ITEM, start, 0))
 
@@ -350,15 +334,11 @@ class _Assembly:
             tails: dict[ByteRange, list[tuple[ByteRange, ...]]] = {}
             for first, *tail in sequences:
                 tails.setdefault(first, []).append(tuple(tail))
-            arcs = [
-                number
-                for (low, high), after in tails.items()
-                for number in (low, high, self._byte_set(tuple(after)) if after != [()] else -1)
-            ]
-            shortest = min(map(len, sequences))
-            row = self._add_node(
-                op.ARCS, self._append(arcs), len(tails), shortest=shortest, any_unescaped=any_unescaped
-            )
+            arcs: list[int] = []
+            for (low, high), after in tails.items():
+                arcs += (low, high, self._byte_set(tuple(after)) if after != [()] else -1)
+            start, shortest = self._append(arcs), min(map(len, sequences))
+            row = self._add_node(op.ARCS, start, len(tails), shortest=shortest, any_unescaped=any_unescaped)
             self._byte_sets[sequences] = row
         return row
 

@@ -29,6 +29,8 @@ from structured.regex.syntax import ANY_CHARACTER, ANY_TEXT
 
 _Flags = NDArray[np.bool_]
 _Numbers = NDArray[np.int32]
+_CodePoints = NDArray[np.uint32]
+_Traits = NDArray[np.uint16]
 
 _BARRIER = "\ud800"
 """A separator that no quotation crosses: a lone surrogate, which no UTF-8 text has."""
@@ -223,38 +225,28 @@ class Quotations:
 
 def _quotations(document: IndexedDocument, rule: _Rule) -> Quotations | None:
     no_numbers = np.zeros(0, dtype=np.int32)
-    min_characters, class_count = rule.minimum, 0
+    minimum, class_count = rule.minimum, 0
     end_distances, classes, transitions = document.end_distances, no_numbers, no_numbers
     if rule.included or rule.excluded:
         arrays = _rule_arrays(document, rule)
         if arrays is None:
             return None
-        min_characters, class_count = 0, arrays[2].shape[1]
+        minimum, class_count = 0, arrays[2].shape[1]
         end_distances, classes, transitions = (array.reshape(-1) for array in arrays)
     suffixes, character_of_byte = document.suffixes, document.character_of_byte
-    if min_characters:
-        end_character = character_of_byte[suffixes] + min_characters
+    if minimum:
+        end_character = character_of_byte[suffixes] + minimum
         first_end = document.character_starts[np.minimum(end_character, len(document.character_starts) - 1)]
         has_room = end_character < len(document.character_starts)
         suffixes = suffixes[has_room & (first_end <= document.next_barriers[suffixes])]
-    ends, has_end = _first_ends(document, suffixes, end_distances, min_characters)
+    ends, has_end = _first_ends(document, suffixes, end_distances, minimum)
     if rule.maximum is not None:
         has_end &= character_of_byte[np.where(has_end, ends, 0)] - character_of_byte[suffixes] <= rule.maximum
     suffixes = suffixes[has_end]
     if not len(suffixes):
         return None
-    max_characters = UNLIMITED if rule.maximum is None else min(rule.maximum, len(document.document))
-    return Quotations(
-        document,
-        rule,
-        suffixes,
-        end_distances,
-        classes,
-        transitions,
-        class_count,
-        min_characters,
-        max_characters,
-    )
+    maximum = UNLIMITED if rule.maximum is None else min(rule.maximum, len(document.document))
+    return Quotations(document, rule, suffixes, end_distances, classes, transitions, class_count, minimum, maximum)
 
 
 def _first_ends(
@@ -302,7 +294,7 @@ def _rule_arrays(document: IndexedDocument, rule: _Rule) -> tuple[_Numbers, _Num
     return end_distances, classes, transitions
 
 
-def _with_unwrapped(characters: NDArray[np.uint32]) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+def _with_unwrapped(characters: _CodePoints) -> tuple[_CodePoints, NDArray[np.int64]]:
     """Return the characters of a document with a barrier, and the index in the document of each.
 
     If white space wraps a line, a second version follows, with one space in place of such white space: `one ⏎ two` →
@@ -325,9 +317,7 @@ def _with_unwrapped(characters: NDArray[np.uint32]) -> tuple[NDArray[np.uint32],
     return both_versions, np.concatenate([indices, indices[:-1][is_kept], indices[-1:]])
 
 
-def _boundaries(
-    code_points: NDArray[np.uint32], traits: NDArray[np.uint16], *, any_character: bool
-) -> tuple[_Flags, _Flags]:
+def _boundaries(code_points: _CodePoints, traits: _Traits, *, any_character: bool) -> tuple[_Flags, _Flags]:
     """Return which characters may begin a quotation, and before which characters, or the end, it may end."""
     extends, space = _have(traits, _COMBINING), _have(traits, _SPACE)
     extends[1:] &= ~_have(traits, _SURROGATE)[:-1]
@@ -350,7 +340,7 @@ def _boundaries(
     return starts, ends
 
 
-def _punctuation_roles(traits: NDArray[np.uint16]) -> tuple[_Flags, _Flags]:
+def _punctuation_roles(traits: _Traits) -> tuple[_Flags, _Flags]:
     """Return which characters may begin and which may end a quotation, by the rules of punctuation.
 
     A run of marks opens if white space is before it and a character after it, and closes if a character is before it:
@@ -370,7 +360,7 @@ def _next_marked(flags: _Flags) -> NDArray[np.int64]:
     return np.minimum.accumulate(marked[::-1])[::-1]
 
 
-def _traits(code_points: NDArray[np.uint32]) -> NDArray[np.uint16]:
+def _traits(code_points: _CodePoints) -> _Traits:
     """Return the traits of each character as bits."""
     table = np.zeros(int(code_points.max(initial=0)) + 1, dtype=np.uint16)
     distinct = np.flatnonzero(np.bincount(code_points, minlength=1))
@@ -378,11 +368,11 @@ def _traits(code_points: NDArray[np.uint32]) -> NDArray[np.uint16]:
     return table[code_points]
 
 
-def _have(traits: NDArray[np.uint16], flag: int) -> _Flags:
+def _have(traits: _Traits, flag: int) -> _Flags:
     return (traits & np.uint16(flag)).astype(np.bool_)
 
 
-def _string_of(code_points: NDArray[np.uint32]) -> str:
+def _string_of(code_points: _CodePoints) -> str:
     return code_points.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")
 
 

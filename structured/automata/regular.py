@@ -20,6 +20,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from structured.automata import opcodes as op
 from structured.automata.byte_automaton import DEAD, ROW_COMPLETE, UNKNOWN, StringParts, StringRun, runs_of_bytes
 from structured.automata.loops import replacement_states, state_walks, states, string_parts
 from structured.automata.loops.jit import coarse_clock
@@ -33,18 +34,6 @@ from structured.automata.loops.machine import (
     grow,
     new_machine,
     start_walk,
-)
-from structured.automata.opcodes import (
-    DISTINCT,
-    FAR,
-    FINISHED,
-    ITEM,
-    NODE,
-    OPERATION,
-    QUOTATION,
-    REQUESTED_BYTE,
-    REQUESTED_STATE,
-    STATES_USED,
 )
 from structured.automata.program import Foundation, assemble
 from structured.errors import PatternError
@@ -120,7 +109,7 @@ class RegularAutomaton(MachineAutomaton):
         self.foundation = foundation
         self.limits = limits
         self._program = assemble(pattern, foundation)
-        self.has_unique_items = bool((self._program.nodes[:, OPERATION] == DISTINCT).any())
+        self.has_unique_items = bool((self._program.nodes[:, op.OPERATION] == op.DISTINCT).any())
         """Whether items must differ, so that a state depends on all items written."""
         self._begin()
 
@@ -150,7 +139,7 @@ class RegularAutomaton(MachineAutomaton):
     def fingerprint(self) -> bytes | None:
         """A digest of the program; None if it quotes a document."""
         program = self._program
-        if (program.nodes[:, OPERATION] == QUOTATION).any():
+        if (program.nodes[:, op.OPERATION] == op.QUOTATION).any():
             return None
         parts = (program.nodes.tobytes(), program.operands.tobytes(), program.text.tobytes())
         sizes = np.array([*map(len, parts), program.root], dtype=np.int64)
@@ -198,7 +187,7 @@ class RegularAutomaton(MachineAutomaton):
         unused = len(self._machine.table) - self._states_used
         return sum(array.nbytes for array in arrays) - unused * int(self._machine.table[0].nbytes)
 
-    def walk(self, trie: Trie, state: int, mask: NDArray[np.uint32], *, distance_limit: int = FAR) -> int:
+    def walk(self, trie: Trie, state: int, mask: NDArray[np.uint32], *, distance_limit: int = op.FAR) -> int:
         """Set the bits of the tokens of a trie after which at most so many bytes are needed; see the protocol."""
         max_distance = 0
         for part in self.split_by_item(state):
@@ -214,8 +203,8 @@ class RegularAutomaton(MachineAutomaton):
         machine = self._machine
         start, count = machine.states[state, states.FIRST_ELEMENT], machine.states[state, states.ELEMENT_COUNT]
         leaves = machine.elements[start : start + count]
-        operations = machine.nodes[machine.frames[leaves, NODE], OPERATION]
-        return bool((operations[leaves != FINISHED] == ITEM).any())
+        operations = machine.nodes[machine.frames[leaves, op.NODE], op.OPERATION]
+        return bool((operations[leaves != op.FINISHED] == op.ITEM).any())
 
     def state_of_inner_item(self, state: int) -> int:
         """Return a state in the same inner item, for any text of the outer item; items of both must differ.
@@ -233,8 +222,8 @@ class RegularAutomaton(MachineAutomaton):
 
         `"abc"` → `c"` after `"ab`. At most `max_bytes` of each are returned.
         """
-        suffix, suffixes, item = np.empty(longest + 1, dtype=np.int32), [], FINISHED
-        while (item := replacement_states.find_written_suffix(self._machine, state, item, suffix)) != FINISHED:
+        suffix, suffixes, item = np.empty(longest + 1, dtype=np.int32), [], op.FINISHED
+        while (item := replacement_states.find_written_suffix(self._machine, state, item, suffix)) != op.FINISHED:
             suffixes.append(bytes(suffix[1 : 1 + min(int(suffix[0]), longest)].tolist()))
         return suffixes
 
@@ -288,11 +277,11 @@ class RegularAutomaton(MachineAutomaton):
 
     def _make_requested(self) -> None:
         """Make the state before an item that must differ, or the row of a state, which a loop needs."""
-        state = int(self._machine.registers[REQUESTED_STATE])
+        state = int(self._machine.registers[op.REQUESTED_STATE])
         if state < 0:
             self._run_with_growth(lambda: states.begin_item(self._machine, -1 - state))
             return
-        byte = int(self._machine.registers[REQUESTED_BYTE])
+        byte = int(self._machine.registers[op.REQUESTED_BYTE])
         if byte >= 0 and self.is_in_unique_item(state):  # each byte leads to a new state
             self._run_with_growth(lambda: states.step(self._machine, state, byte))
         else:
@@ -306,7 +295,7 @@ class RegularAutomaton(MachineAutomaton):
 
     @property
     def _states_used(self) -> int:
-        return int(self._machine.registers[STATES_USED])
+        return int(self._machine.registers[op.STATES_USED])
 
     @property
     def _growable_bytes(self) -> int:

@@ -140,7 +140,8 @@ def survey(logits: Logits, mask: Masks, sums: Sums) -> int:
     return token_id
 
 
-@entry_with_fallback(weigh_arrays, reassociates=True)
+@entry_with_fallback(weigh_arrays)
+@reassociating_loop
 def weigh(logits: Logits, mask: Masks, best: Single, temperature: Single, weights: Weights) -> None:
     """Write the weight of each token at a temperature into `weights`: 0 if it is not legal or its power too small."""
     scale = LOG2_E / temperature

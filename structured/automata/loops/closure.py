@@ -6,14 +6,13 @@ To *unfold* a frame is to replace it by its successors without a byte: `(a|b) c`
 from structured.automata import opcodes as op
 from structured.automata.loops.distinct_items import insert_written, unfold_distinct, unfold_item
 from structured.automata.loops.frames import (
-    character_node,
+    arguments_of,
     find_frame,
     frame_fields,
     intern_frame,
-    is_whole_word,
-    node_arguments,
     operation_of,
     push,
+    unlike_length,
     word_length,
 )
 from structured.automata.loops.jit import compiled_loop
@@ -36,8 +35,7 @@ def unfold_repeat(machine: Machine, depth: int, current: int) -> int:
     if required > 0:
         machine.scratch[depth] = one_more
         return 1
-    machine.scratch[depth] = tail
-    machine.scratch[depth + 1] = one_more
+    machine.scratch[depth], machine.scratch[depth + 1] = tail, one_more
     return 2
 
 
@@ -48,27 +46,18 @@ def unfold_members(machine: Machine, depth: int, current: int) -> int:
     These are the next member, all members after it if it is optional, and after the last one the tail.
     """
     node, position, is_written, tail = frame_fields(machine, current)
-    start, count, more = node_arguments(machine, node)
-    successor_count = 0
-    if position == count:
-        if is_written:
-            machine.scratch[depth] = tail
-            successor_count = 1
-        member, next_position = int(machine.operands[more + 1]), count
-    else:
-        if not machine.operands[start + 4 * position + 1]:
-            machine.scratch[depth] = intern_frame(machine, node, position + 1, is_written, tail)
-            successor_count = 1
-        member, next_position = int(machine.operands[start + 4 * position]), position + 1
-    if member < 0:
-        return successor_count
-    successor = intern_frame(machine, node, next_position, 1, tail)
-    if successor >= 0:
-        successor = push(machine, member, successor)
-    if is_written and successor >= 0:
-        successor = push(machine, int(machine.operands[more]), successor)
-    machine.scratch[depth + successor_count] = successor
-    return successor_count + 1
+    start, count, more = arguments_of(machine, node)
+    is_after_all, next_position, end = position == count, min(position + 1, count), depth
+    may_skip = bool(is_written) if is_after_all else not machine.operands[start + 4 * position + 1]
+    if may_skip:
+        machine.scratch[end] = tail if is_after_all else intern_frame(machine, node, next_position, is_written, tail)
+        end += 1
+    member = int(machine.operands[more + 1 if is_after_all else start + 4 * position])
+    if member >= 0:
+        successor = push(machine, member, intern_frame(machine, node, next_position, 1, tail))
+        machine.scratch[end] = push(machine, int(machine.operands[more]), successor) if is_written else successor
+        end += 1
+    return end - depth
 
 
 @compiled_loop
@@ -81,7 +70,7 @@ def unfold(machine: Machine, depth: int, current: int) -> int:  # noqa: C901, PL
         return 0
     node, first, second, tail = frame_fields(machine, current)
     operation = machine.nodes[node, op.OPERATION]
-    start, count, more = node_arguments(machine, node)
+    start, count, _ = arguments_of(machine, node)
     if operation < op.WORDS:
         return 0
     if operation == op.ITEM:
@@ -92,18 +81,15 @@ def unfold(machine: Machine, depth: int, current: int) -> int:  # noqa: C901, PL
         return unfold_item(machine, depth, current)
     if operation == op.DISTINCT:
         return unfold_distinct(machine, depth, current)
+    machine.scratch[depth] = tail
     if operation == op.UNLIKE:
-        machine.scratch[depth] = tail
-        is_between_characters = character_node(machine, node, first, second) == machine.operands[more]
-        return 1 if is_between_characters and not is_whole_word(machine, node, first, second) else 0
+        return 1 if unlike_length(machine, node, first, second) == 0 else 0
     if operation == op.SCAN:
-        machine.scratch[depth] = tail
         return int(machine.operands[start + 6 * first + 2])
     if operation == op.QUOTATION:
         machine.scratch[depth] = machine.frames[tail, op.TAIL]
         return 1 if machine.frames[current, op.DISTANCE] == machine.frames[tail, op.DISTANCE] else 0
     if operation == op.WORDS:
-        machine.scratch[depth] = tail
         return 1 if word_length(machine, start, first) == second else 0
     if operation == op.REPEAT:
         return unfold_repeat(machine, depth, current)
@@ -184,22 +170,20 @@ def unfold_next_member(machine: Machine, depth: int, node: int, written: int) ->
     `written` is the top frame of the written members, which are not written again. A member with another name than the
     listed ones may also come next.
     """
-    start, count, more = node_arguments(machine, node)
-    other_member, successor_count = int(machine.operands[more + 1]), 0
+    start, count, more = arguments_of(machine, node)
+    other_member, end = int(machine.operands[more + 1]), depth
     if other_member >= 0:
-        machine.scratch[depth] = push(machine, other_member, written)
-        successor_count = 1
+        machine.scratch[end] = push(machine, other_member, written)
+        end += 1
     written_left = written
     for member in range(count - 1, -1, -1):
         if machine.frames[written_left, op.FIRST] == member:
             written_left = int(machine.frames[written_left, op.TAIL])
             continue
         after_member = intern_frame(machine, node, member, 0, written)
-        machine.scratch[depth + successor_count] = push(
-            machine, int(machine.operands[start + 4 * member]), after_member
-        )
-        successor_count += 1
-    return successor_count
+        machine.scratch[end] = push(machine, int(machine.operands[start + 4 * member]), after_member)
+        end += 1
+    return end - depth
 
 
 @compiled_loop
@@ -209,7 +193,7 @@ def unfold_written(machine: Machine, depth: int, written: int) -> int:
     These are a separator with one more member and, if no required member is missing, the frame after the object.
     """
     node = int(machine.frames[written, op.NODE])
-    start, count, more = node_arguments(machine, node)
+    start, count, more = arguments_of(machine, node)
     shortest = FAR if machine.operands[more + 1] < 0 else int(machine.nodes[machine.operands[more + 1], op.SHORTEST])
     is_missing = False
     written_left = written
@@ -226,10 +210,8 @@ def unfold_written(machine: Machine, depth: int, written: int) -> int:
     if shortest < FAR:
         separator = int(machine.operands[more])
         added = -int(machine.nodes[separator, op.SHORTEST]) if is_missing else shortest
-        successor = intern_frame(machine, node, op.NEXT_MEMBER, added, written)
-        if successor >= 0:
-            successor = push(machine, separator, successor)
-        machine.scratch[depth + successor_count] = successor
+        before_member = intern_frame(machine, node, op.NEXT_MEMBER, added, written)
+        machine.scratch[depth + successor_count] = push(machine, separator, before_member)
         successor_count += 1
     return successor_count
 

@@ -14,10 +14,7 @@ from pathlib import Path
 
 
 class OtherProcess:
-    """Another process that runs some code, started at most once by each process.
-
-    It works in a folder. `is_at_work` tells whether it runs, or any process works in that folder.
-    """
+    """Another process that runs some code, which works in a folder; started at most once by each process."""
 
     def __init__(self, code: str, folder: Callable[[], Path]) -> None:
         self._code = code

@@ -39,14 +39,10 @@ def intern_configuration(machine: GrammarMachine, lexer_state: int, parser_state
 def before_token(machine: GrammarMachine, parser_state: int, rest: int) -> int:
     """Return the configuration before a token, after the rest that the last token leaves, or a code."""
     context = int(machine.context_of[machine.stacks[machine.parser_states[parser_state, grammar.STACK], 0]])
-    lexer_state = UNKNOWN
-    if rest < machine.starts.shape[1]:
-        lexer_state = int(machine.starts[context, rest])
-    if lexer_state == UNKNOWN:
-        machine.registers[grammar.REQUESTED] = context
-        machine.registers[grammar.REQUESTED_REST] = rest
+    if rest >= machine.starts.shape[1] or machine.starts[context, rest] == UNKNOWN:
+        machine.registers[grammar.REQUESTED], machine.registers[grammar.REQUESTED_REST] = context, rest
         return grammar.NEEDS_START
-    return intern_configuration(machine, lexer_state, parser_state)
+    return intern_configuration(machine, int(machine.starts[context, rest]), parser_state)
 
 
 @compiled_loop
@@ -67,7 +63,7 @@ def arrival_of(machine: GrammarMachine, current: int, byte: int) -> int:
 
 
 @compiled_loop
-def arrival_configuration(machine: GrammarMachine, current: int, arrival: int, way: int) -> int:
+def successor_of(machine: GrammarMachine, current: int, arrival: int, way: int) -> int:
     """Return the configuration of one way of an arrival, DEAD, or a code.
 
     Way 0 stays within the token; the others end it, each as one of the tokens of the arrival.
@@ -125,10 +121,9 @@ def heap_precedes(machine: GrammarMachine, left: int, right: int) -> bool:
 @compiled_loop
 def heap_swap(machine: GrammarMachine, left: int, right: int) -> None:
     """Swap two entries of the heap."""
+    heap = machine.heap
     for column in range(3):
-        value = machine.heap[left, column]
-        machine.heap[left, column] = machine.heap[right, column]
-        machine.heap[right, column] = value
+        heap[left, column], heap[right, column] = heap[right, column], heap[left, column]
 
 
 @compiled_loop
@@ -137,9 +132,7 @@ def heap_push(machine: GrammarMachine, total: int, read: int, current: int) -> i
     index = int(machine.registers[grammar.HEAP_USED])
     if index == len(machine.heap):
         return grammar.MORE_HEAP
-    machine.heap[index, 0] = total
-    machine.heap[index, 1] = read
-    machine.heap[index, 2] = current
+    machine.heap[index, 0], machine.heap[index, 1], machine.heap[index, 2] = total, read, current
     machine.registers[grammar.HEAP_USED] = index + 1
     while index > 0 and heap_precedes(machine, index, (index - 1) // 2):
         heap_swap(machine, index, (index - 1) // 2)
@@ -181,8 +174,8 @@ def store_distances(machine: GrammarMachine, end: int, total: int, column: int) 
 @compiled_loop
 def push_successors(machine: GrammarMachine, current: int, this_round: int) -> int:  # noqa: C901  one loop, and what each step may need
     """Put all successors of a configuration on the heap; return DONE or a code."""
-    read = int(machine.configurations[current, BYTES_READ]) + 1
-    last = -1
+    configurations, last = machine.configurations, -1
+    read = int(configurations[current, BYTES_READ]) + 1
     for byte in range(255):
         arrival = arrival_of(machine, current, byte)
         if arrival < 0:
@@ -191,26 +184,22 @@ def push_successors(machine: GrammarMachine, current: int, this_round: int) -> i
             continue
         last = arrival
         for way in range(1 + int(machine.arrivals[arrival, 2])):
-            successor = arrival_configuration(machine, current, arrival, way)
+            successor = successor_of(machine, current, arrival, way)
             if successor == DEAD:
                 continue
             if successor < 0:
                 return successor
-            if (
-                machine.configurations[successor, SEARCH_ROUND] == this_round
-                and machine.configurations[successor, BYTES_READ] <= read
-            ):
+            if configurations[successor, SEARCH_ROUND] == this_round and configurations[successor, BYTES_READ] <= read:
                 continue
-            distance = int(machine.configurations[successor, DISTANCE])
+            distance = int(configurations[successor, DISTANCE])
             if distance == UNKNOWN:
                 distance = lower_bound(machine, successor)
             if distance < 0:
                 return distance
             if distance >= FAR:
                 continue
-            machine.configurations[successor, SEARCH_ROUND] = this_round
-            machine.configurations[successor, BYTES_READ] = read
-            machine.configurations[successor, PREDECESSOR] = current
+            configurations[successor, SEARCH_ROUND] = this_round
+            configurations[successor, BYTES_READ], configurations[successor, PREDECESSOR] = read, current
             code = heap_push(machine, read + distance, read, successor)
             if code < 0:
                 return code
@@ -224,35 +213,33 @@ def upper_bound(machine: GrammarMachine, start: int) -> int:
     It follows the token end after which the parser needs the fewest bytes, token by token, and searches only if these
     do not come to an end.
     """
-    current = start
-    machine.configurations[start, PREDECESSOR] = -1
-    machine.configurations[start, BYTES_READ] = 0
+    current, configurations = start, machine.configurations
+    configurations[start, PREDECESSOR], configurations[start, BYTES_READ] = -1, 0
     for _ in range(MAX_TOKENS_FOLLOWED):
         bound = known_upper_bound(machine, current)
-        if bound < 0 and bound != UNKNOWN:
+        if bound < UNKNOWN:
             return bound
         if bound >= FAR and current == start:
-            machine.configurations[start, UPPER_BOUND] = FAR
+            configurations[start, UPPER_BOUND] = FAR
             return FAR
         if bound >= FAR:
             break
-        read = int(machine.configurations[current, BYTES_READ])
+        read = int(configurations[current, BYTES_READ])
         if bound >= 0:
             return store_distances(machine, current, bound + read, UPPER_BOUND)
         token_end = best_token_end(machine, current)
-        parser_state = int(machine.configurations[current, grammar.PARSER_STATE])
+        parser_state = int(configurations[current, grammar.PARSER_STATE])
         row = machine.token_ends[max(token_end, 0)]
         successor = token_end if token_end < 0 else after_token(machine, parser_state, int(row[0]), int(row[1]))
         if successor == DEAD:
             break
         if successor < 0:
             return successor
-        machine.configurations[successor, PREDECESSOR] = current
-        machine.configurations[successor, BYTES_READ] = read + row[2]
+        configurations[successor, PREDECESSOR], configurations[successor, BYTES_READ] = current, read + row[2]
         current = successor
     distance = search(machine, start)
     if distance >= 0:
-        machine.configurations[start, UPPER_BOUND] = distance
+        configurations[start, UPPER_BOUND] = distance
     return distance
 
 
@@ -293,15 +280,14 @@ def best_token_end(machine: GrammarMachine, current: int) -> int:
         if count <= 0 or width >= best_total:
             continue
         successor = advance(machine, parser_state, int(machine.token_ends[token_end, 0]))
-        if successor == DEAD:
+        bound_after = parser_lower_bound(machine, successor)
+        if bound_after == DEAD:
             continue
-        bound_after = successor if successor < 0 else parser_lower_bound(machine, successor)
         if bound_after < 0:
             return bound_after
         if width + bound_after < best_total:
             best, best_total = token_end, width + bound_after
-        is_near_enough = best_total <= bound + SLACK
-        if best == token_end and bound_after < bound and is_near_enough:
+        if best == token_end and bound_after < bound and best_total <= bound + SLACK:
             break
     if best != DEAD:
         machine.token_ends_of[lexer_state, 2] = best - first
@@ -335,28 +321,27 @@ def search(machine: GrammarMachine, start: int) -> int:  # noqa: C901  one loop,
     lower = lower_bound(machine, start)
     if lower < 0 or machine.configurations[start, DISTANCE] != UNKNOWN:
         return lower
-    upper = int(machine.configurations[start, UPPER_BOUND])
+    configurations = machine.configurations
+    upper = int(configurations[start, UPPER_BOUND])
     machine.registers[grammar.ROUND] += 1
-    this_round = int(machine.registers[grammar.ROUND])
     machine.registers[grammar.HEAP_USED] = 0
-    machine.configurations[start, SEARCH_ROUND] = this_round
-    machine.configurations[start, BYTES_READ] = 0
-    machine.configurations[start, PREDECESSOR] = -1
+    this_round = int(machine.registers[grammar.ROUND])
+    configurations[start, SEARCH_ROUND] = this_round
+    configurations[start, PREDECESSOR], configurations[start, BYTES_READ] = -1, 0
     code = heap_push(machine, lower, 0, start)
     if code < 0:
         return code
     searched = 0
     while machine.registers[grammar.HEAP_USED] > 0:
         heap_pop(machine)
-        first = int(machine.registers[grammar.HEAP_USED])
-        entry = machine.heap[first]
+        entry = machine.heap[machine.registers[grammar.HEAP_USED]]
         total, read, current = int(entry[0]), int(entry[1]), int(entry[2])
-        if read > machine.configurations[current, BYTES_READ]:
+        if read > configurations[current, BYTES_READ]:
             continue
-        if machine.configurations[current, DISTANCE] != UNKNOWN:
+        if configurations[current, DISTANCE] != UNKNOWN:
             return store_distances(machine, current, total, DISTANCE)
         if upper != UNKNOWN and total >= upper:
-            machine.configurations[start, DISTANCE] = upper
+            configurations[start, DISTANCE] = upper
             return upper
         searched += 1
         if searched > machine.constants[grammar.MAX_SEARCHED]:
@@ -364,9 +349,7 @@ def search(machine: GrammarMachine, start: int) -> int:  # noqa: C901  one loop,
         code = push_successors(machine, current, this_round)
         if code < 0:
             return code
-    for configuration in range(
-        machine.registers[grammar.CONFIGURATIONS_USED]
-    ):  # all configurations met are without end
-        if machine.configurations[configuration, SEARCH_ROUND] == this_round:
-            machine.configurations[configuration, DISTANCE] = FAR
+    for current in range(machine.registers[grammar.CONFIGURATIONS_USED]):  # all that were met have no completion
+        if configurations[current, SEARCH_ROUND] == this_round:
+            configurations[current, DISTANCE] = FAR
     return FAR

@@ -16,16 +16,9 @@ empty text. Equal texts are one number.
 
 from structured.automata import opcodes as op
 from structured.automata.byte_automaton import DEAD, ROW_COMPLETE, UNKNOWN
-from structured.automata.loops.frames import (
-    distinct_length,
-    find_frame,
-    frame_fields,
-    intern_frame,
-    node_arguments,
-    push,
-)
+from structured.automata.loops.frames import arguments_of, distinct_length, find_frame, frame_fields, intern_frame, push
 from structured.automata.loops.jit import compiled_loop
-from structured.automata.loops.machine import NEEDS_STATE, Machine
+from structured.automata.loops.machine import MORE_SCRATCH, NEEDS_STATE, Machine
 from structured.automata.opcodes import FAR, UNLIMITED
 
 ITEM_START, ANY_TEXT = -1, -2
@@ -238,6 +231,15 @@ def insert_written(machine: Machine, depth: int, number: int, written: int) -> i
 
 
 @compiled_loop
+def with_any_text(machine: Machine, item: int, written: int) -> int:
+    """Return the stack of written items with one more, a placeholder for any text; or a code."""
+    if machine.frames[written, op.SECOND] > len(machine.scratch):
+        return MORE_SCRATCH
+    any_text = intern_frame(machine, item, ANY_TEXT, 0, op.FINISHED)
+    return any_text if any_text < 0 else insert_written(machine, 0, any_text, written)
+
+
+@compiled_loop
 def unfold_item(machine: Machine, depth: int, leaf: int) -> int:
     """Write the frame after an item to `scratch[depth]` if the item may end here; return the number of frames."""
     _, state, text, written = frame_fields(machine, leaf)
@@ -251,7 +253,7 @@ def unfold_item(machine: Machine, depth: int, leaf: int) -> int:
 def unfold_distinct(machine: Machine, depth: int, written: int) -> int:
     """Write the frame after the array, and that of one more item, to `scratch[depth:]`; return how many there are."""
     node, _, count, _ = frame_fields(machine, written)
-    start, item, _ = node_arguments(machine, node)
+    start, item, _ = arguments_of(machine, node)
     max_items, successor_count = int(machine.operands[start + op.MAX_ITEMS]), 0
     if count >= machine.operands[start + op.MIN_ITEMS]:
         array_start = written
@@ -262,7 +264,7 @@ def unfold_distinct(machine: Machine, depth: int, written: int) -> int:
     if max_items == UNLIMITED or count < max_items:
         state = first_state(machine, item)
         another = state if state < 0 else item_frame(machine, item, state, op.FINISHED, written)
-        if another >= 0 and count > 0:
+        if count > 0:
             another = push(machine, int(machine.operands[start + op.SEPARATOR]), another)
         if another != DEAD:
             machine.scratch[depth + successor_count] = another

@@ -132,7 +132,7 @@ def frame_fields(machine: Machine, current: int) -> tuple[int, int, int, int]:
 
 
 @compiled_loop
-def node_arguments(machine: Machine, node: int) -> tuple[int, int, int]:
+def arguments_of(machine: Machine, node: int) -> tuple[int, int, int]:
     """Return `A`, `B` and `C` of a node."""
     return int(machine.nodes[node, op.A]), int(machine.nodes[node, op.B]), int(machine.nodes[node, op.C])
 
@@ -157,14 +157,6 @@ def find_frame(machine: Machine, node: int, first: int, second: int, tail: int) 
 
 
 @compiled_loop
-def members_length(machine: Machine, node: int, position: int, written: int) -> int:
-    """Return the bytes of the shortest members from a position on, given whether a member was written before."""
-    if position < machine.nodes[node, op.B]:
-        return int(machine.operands[machine.nodes[node, op.A] + 4 * position + 2 + written])
-    return 0 if written else int(machine.operands[machine.nodes[node, op.C] + 2])
-
-
-@compiled_loop
 def permutation_length(machine: Machine, node: int, first: int, second: int) -> int:
     """Return the bytes that a frame of members in any order adds to the distance of the frame under it.
 
@@ -176,17 +168,6 @@ def permutation_length(machine: Machine, node: int, first: int, second: int) -> 
     if first == op.OBJECT_START:
         return int(machine.operands[more + 2]) if second else int(machine.operands[more + 3])
     return -int(machine.operands[machine.nodes[node, op.A] + 4 * first + 2])
-
-
-@compiled_loop
-def quoted_length(machine: Machine, node: int, first: int, second: int, tail: int) -> int:
-    """Return the bytes that a frame of a quotation adds to the distance of the frame under it."""
-    if first < 0:  # the lower of its two frames
-        return 0
-    depth, state = -1 - int(machine.frames[tail, op.FIRST]), int(machine.frames[tail, op.SECOND])
-    if depth == 0:
-        return int(machine.nodes[node, op.SHORTEST])
-    return quotation_length(machine, int(machine.nodes[node, op.A]), first, second, depth, state)
 
 
 @compiled_loop
@@ -208,24 +189,30 @@ def distinct_length(machine: Machine, node: int, count: int) -> int:
 
 
 @compiled_loop
-def added_length(machine: Machine, node: int, first: int, second: int, tail: int) -> int:  # noqa: C901  as `unfold`
+def added_length(machine: Machine, node: int, first: int, second: int, tail: int) -> int:  # noqa: C901, PLR0912  as `unfold`
     """Return the bytes that a frame adds to the distance of the frame under it; negative where it counts down."""
     operation = machine.nodes[node, op.OPERATION]
+    start, count, more = arguments_of(machine, node)
     if operation == op.TEXT:
         return int(machine.nodes[node, op.SHORTEST]) - first
     if operation == op.WORDS:
-        return shortest_word_suffix(machine, machine.nodes[node, op.A], machine.nodes[node, op.B], first, second)
+        return shortest_word_suffix(machine, start, count, first, second)
     if operation == op.UNLIKE:
         return unlike_length(machine, node, first, second)
     if operation == op.SCAN:
-        return int(machine.operands[machine.nodes[node, op.A] + 6 * first + 4])
-    if operation == op.QUOTATION:
-        return quoted_length(machine, node, first, second, tail)
+        return int(machine.operands[start + 6 * first + 4])
+    if operation == op.QUOTATION and first < 0:  # the lower of its two frames
+        return 0
+    if operation == op.QUOTATION and machine.frames[tail, op.FIRST] < -1:
+        depth, state = -1 - int(machine.frames[tail, op.FIRST]), int(machine.frames[tail, op.SECOND])
+        return quotation_length(machine, start, first, second, depth, state)
     if operation == op.SEQUENCE:
-        length = int(machine.operands[machine.nodes[node, op.A] + 2 * first + 1])
-        return length - int(machine.operands[machine.nodes[node, op.A] + 2 * second + 1]) if second else length
+        length = int(machine.operands[start + 2 * first + 1])
+        return length - int(machine.operands[start + 2 * second + 1]) if second else length
+    if operation == op.MEMBERS and first < count:
+        return int(machine.operands[start + 4 * first + 2 + second])
     if operation == op.MEMBERS:
-        return members_length(machine, node, first, second)
+        return 0 if second else int(machine.operands[more + 2])
     if operation == op.PERMUTATION:
         return permutation_length(machine, node, first, second)
     if operation == op.DISTINCT:
@@ -233,7 +220,7 @@ def added_length(machine: Machine, node: int, first: int, second: int, tail: int
     if operation == op.ITEM:  # `item_frame` sets the length of an item
         return 0
     if operation == op.REPEAT:
-        return min(int(first) * int(machine.nodes[machine.nodes[node, op.A], op.SHORTEST]), FAR)
+        return min(int(first) * int(machine.nodes[start, op.SHORTEST]), FAR)
     if operation == op.UNION:
         return min(int(machine.frames[first, op.DISTANCE]) - int(machine.frames[tail, op.DISTANCE]), 0)
     return int(machine.nodes[node, op.SHORTEST])

@@ -15,10 +15,9 @@ from structured.automata.loops.machine import unfilled
 DONE = 0
 """The result of a loop that has finished and returns nothing else."""
 
-MORE_STACKS, MORE_PARSER_STATES, MORE_COLUMNS, MORE_CONFIGURATIONS, MORE_HEAP, MORE_STATES, MORE_ELEMENTS = range(
-    -3, -10, -1
-)
-NEEDS_ROW, NEEDS_START, NEEDS_COLUMN, NEEDS_TOKEN_ENDS, TOO_FAR, MORE_RESULTS, NEEDS_WALK = range(-10, -17, -1)
+MORE_STACKS, MORE_PARSER_STATES, MORE_COLUMNS, MORE_CONFIGURATIONS, MORE_HEAP, MORE_STATES = range(-3, -9, -1)
+MORE_ELEMENTS, MORE_RESULTS, TOO_FAR = range(-9, -12, -1)
+NEEDS_ROW, NEEDS_START, NEEDS_COLUMN, NEEDS_TOKEN_ENDS, NEEDS_WALK = range(-12, -17, -1)
 """The codes of loops that cannot go on. MORE_…: an array is full, for MORE_RESULTS that of the results of a walk.
 NEEDS_ROW, NEEDS_TOKEN_ENDS: those of the lexer state `registers[REQUESTED]` are needed. NEEDS_START: the lexer state
 before a token is, for the context `registers[REQUESTED]` and the rest `registers[REQUESTED_REST]`. NEEDS_COLUMN: the

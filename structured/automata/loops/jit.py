@@ -76,7 +76,7 @@ def compiled_loop(function: Callable[P, T]) -> Callable[P, T]:
 
 
 def reassociating_loop(function: Callable[P, T]) -> Callable[P, T]:
-    """Note a `compiled_loop` that adds up its floating-point numbers in any order, several at a time."""
+    """Note a loop or entry that adds up its floating-point numbers in any order, several at a time."""
     _REASSOCIATES[function] = True
     return function
 
@@ -89,16 +89,11 @@ def compiled_entry(function: Callable[P, T]) -> Callable[P, T]:
     return entry_with_fallback(function)(function)
 
 
-def entry_with_fallback(
-    fallback: Callable[P, T], *, reassociates: bool = False
-) -> Callable[[Callable[P, T]], Callable[P, T]]:
-    """Make a `compiled_entry` that is too slow as Python: until it is compiled, `fallback` runs, with the same results.
-
-    One that `reassociates` adds up its floating-point numbers in any order.
-    """
+def entry_with_fallback(fallback: Callable[P, T]) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """Make a `compiled_entry` that is too slow as Python: until it is compiled, its `fallback` does the same."""
 
     def decorate(function: Callable[P, T]) -> Callable[P, T]:
-        _REASSOCIATES[function] = reassociates
+        _REASSOCIATES.setdefault(function, False)
         entry = _Entry(function, fallback)
         _ENTRIES.append(entry)
 

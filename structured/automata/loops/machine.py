@@ -12,15 +12,14 @@ from numpy.typing import NDArray
 
 from structured.automata.byte_automaton import DEAD, UNKNOWN
 from structured.automata.loops.jit import Bytes, Flags, Ints, Rows, Words, compiled_entry, compiled_loop
-from structured.automata.opcodes import OPERATION, QUOTATION
+from structured.automata.opcodes import FINISHED, FRAMES_USED, LEAF_COUNT, LEAVES_USED, OPERATION, QUOTATION
 from structured.vocabulary.trie import Trie
 
 DONE = 0
 """The result of a loop that has finished and returns nothing else."""
 
-MORE_FRAMES, MORE_LEAVES, MORE_STATES, MORE_ELEMENTS, MORE_SCRATCH, MORE_ARCS, TOO_MANY_LEAVES, NEEDS_STATE = range(
-    -3, -11, -1
-)
+MORE_FRAMES, MORE_LEAVES, MORE_STATES, MORE_ELEMENTS, MORE_SCRATCH, MORE_ARCS = range(-3, -9, -1)
+TOO_MANY_LEAVES, NEEDS_STATE = -9, -10
 """The codes of loops that cannot go on: an array is full, a byte leads to too many frames, or a state is needed, which
 is in `registers[REQUESTED_STATE]`."""
 
@@ -84,7 +83,7 @@ def new_machine(
     nodes: NDArray[np.int32], operands: NDArray[np.int32], text: NDArray[np.uint8], max_states: int
 ) -> Machine:
     """Return the machine of a program without any states."""
-    return Machine(
+    machine = Machine(
         nodes,
         operands,
         text,
@@ -102,6 +101,8 @@ def new_machine(
         max_states=max_states,
         has_quotations=bool((nodes[:, OPERATION] == QUOTATION).any()),
     )
+    machine.registers[[FRAMES_USED, LEAVES_USED]] = machine.frames[FINISHED, LEAF_COUNT] = 1  # FINISHED is its own leaf
+    return machine
 
 
 def grow(machine: Machine, code: int) -> Machine:
@@ -207,8 +208,7 @@ def walk(
             continue
         target = int(table[state, trie.byte[node]])
         if target == UNKNOWN:
-            path[level, NEXT] = node
-            progress[LEVEL] = level
+            path[level, NEXT], progress[LEVEL] = node, level
             return False
         child = node
         node += 1
@@ -222,6 +222,5 @@ def walk(
             path[level, NEXT] = node
             level += 1
             state, node, end = target, int(trie.first[child]), int(trie.first[child + 1])
-            path[level, STATE] = state
-            path[level, END] = end
+            path[level, STATE], path[level, END] = state, end
     return True

@@ -80,12 +80,8 @@ def measure_ends_by_rows(
     row = np.full(states + 1, FAR, dtype=np.int32)
     end_distances[:, last] = FAR
     for place in range(last - 1, -1, -1):
-        if text[place] == BARRIER:
-            row[:states] = FAR
-        else:
-            row[:states] = (
-                np.minimum(row[:states] if classes[place] < 0 else row[successors[classes[place]]], FAR - 1) + 1
-            )
+        following = row[:states] if classes[place] < 0 else row[successors[classes[place]]]
+        row[:states] = FAR if text[place] == BARRIER else np.minimum(following, FAR - 1) + 1
         if any_end_distances[place] == 0:
             row[:states][accepting] = 0
         end_distances[:, place] = row[:states]
@@ -102,8 +98,7 @@ def measure_ends(
     within a character; both have shape (places,).
     """
     last = len(text)
-    for state in range(len(transitions)):
-        end_distances[state, last] = FAR
+    end_distances[:, last] = FAR
     for place in range(last - 1, -1, -1):
         for state in range(len(transitions)):
             successor = state if classes[place] < 0 else int(transitions[state, classes[place]])

@@ -4,12 +4,12 @@ A replacement has no counters that a token cannot exhaust, or no text of an oute
 """
 
 from structured.automata import opcodes as op
-from structured.automata.loops.distinct_items import ANY_TEXT, insert_written, item_frame, item_with_prefix
+from structured.automata.loops.distinct_items import item_frame, item_with_prefix, with_any_text
 from structured.automata.loops.frames import frame_fields, intern_frame, operation_of
 from structured.automata.loops.jit import Ints, compiled_entry, compiled_loop
 from structured.automata.loops.machine import MORE_SCRATCH, Machine
-from structured.automata.loops.states import add_element, frames_of, intern_state
-from structured.automata.loops.string_parts import frame_at, height_of, lone_item
+from structured.automata.loops.states import add_element, elements_of, intern_state
+from structured.automata.loops.string_parts import MAX_HEIGHT, frame_at, lone_item
 from structured.automata.loops.string_runs import NONE
 from structured.automata.opcodes import FAR, UNLIMITED
 
@@ -18,7 +18,7 @@ from structured.automata.opcodes import FAR, UNLIMITED
 def is_in_item(machine: Machine, state: int) -> bool:
     """Tell whether a state reads an item that must differ, and no text may end in it."""
     in_item = False
-    for leaf in frames_of(machine, state):
+    for leaf in elements_of(machine, state):
         if leaf == op.FINISHED:
             return False
         in_item = in_item or operation_of(machine, leaf) == op.ITEM
@@ -57,20 +57,15 @@ def find_inner_item(machine: Machine, state: int) -> int:
     if leaf < 0 or not is_in_item(machine, int(machine.frames[leaf, op.FIRST])):
         return state
     item, item_state, _, written = frame_fields(machine, leaf)
-    if machine.frames[written, op.SECOND] > len(machine.scratch):
-        return MORE_SCRATCH
-    any_text = intern_frame(machine, item, ANY_TEXT, 0, op.FINISHED)
-    stack = any_text if any_text < 0 else insert_written(machine, 0, any_text, written)
-    for inner_leaf in frames_of(machine, item_state):  # makes all frames first, since that begins new rounds
+    stack = with_any_text(machine, item, written)
+    for inner_leaf in elements_of(machine, item_state):  # makes all frames first, since that begins new rounds
         top = stack if stack < 0 else put_on_stack(machine, int(inner_leaf), stack)
         if top < 0:
             return state if top == NONE else top
     machine.registers[op.ROUND] += 1
     count = 0
-    for inner_leaf in frames_of(machine, item_state):
+    for inner_leaf in elements_of(machine, item_state):
         count = add_element(machine, count, put_on_stack(machine, int(inner_leaf), stack))
-        if count < 0:
-            return count
     return intern_state(machine, count)
 
 
@@ -81,7 +76,7 @@ def find_written_suffix(machine: Machine, state: int, last: int, suffix: Ints) -
     `"abc"` after `"ab` → `[2, 'c', '"']`: the number of bytes and, as far as there is room, the bytes. The next item is
     one under the frame `last`; with FINISHED, it is the first. Returns its frame, FINISHED if there is none.
     """
-    leaf = int(frames_of(machine, state)[0])
+    leaf = int(elements_of(machine, state)[0])
     text = int(machine.frames[leaf, op.SECOND])
     written = int(machine.frames[leaf if last == op.FINISHED else last, op.TAIL])
     item = item_with_prefix(machine, text, written)
@@ -119,9 +114,13 @@ def second_without_count(machine: Machine, current: int, length: int) -> int:
 
 
 @compiled_loop
-def without_counts(machine: Machine, leaf: int, height: int, length: int) -> int:
-    """Return a frame, `height` above the lowest, without counters that `length` bytes cannot exhaust, or a code."""
-    top = frame_at(machine, leaf, height)
+def without_counts(machine: Machine, leaf: int, length: int) -> int:
+    """Return a frame without counters that `length` bytes cannot exhaust; NONE if its stack is too high; or a code."""
+    height, top = 0, leaf
+    while top != op.FINISHED:
+        height, top = height + 1, int(machine.frames[top, op.TAIL])
+        if height > MAX_HEIGHT:
+            return NONE
     for depth in range(height - 1, -1, -1):
         current = frame_at(machine, leaf, depth)
         node, first = int(machine.frames[current, op.NODE]), int(machine.frames[current, op.FIRST])
@@ -137,13 +136,9 @@ def find_without_counters(machine: Machine, state: int, length: int) -> int:
     """
     machine.registers[op.ROUND] += 1
     count = 0
-    for element in frames_of(machine, state):
-        leaf = int(element)
-        height = height_of(machine, leaf)
-        if height < 0:
+    for leaf in elements_of(machine, state):
+        top = without_counts(machine, int(leaf), length)
+        if top == NONE:
             return state
-        top = without_counts(machine, leaf, height, length)
-        count = top if top < 0 else add_element(machine, count, top)
-        if count < 0:
-            return count
+        count = add_element(machine, count, top)
     return intern_state(machine, count)

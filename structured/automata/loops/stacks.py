@@ -60,9 +60,7 @@ def add_to_frontier(machine: GrammarMachine, count: int, stack: int, cost: int) 
         if machine.frontier[row, 0] == stack:
             machine.frontier[row, 1] = min(int(machine.frontier[row, 1]), cost)
             return count
-    machine.frontier[count, 0] = stack
-    machine.frontier[count, 1] = cost
-    machine.frontier[count, 2] = 0
+    machine.frontier[count, 0], machine.frontier[count, 1], machine.frontier[count, 2] = stack, cost, 0
     return count + 1
 
 
@@ -101,12 +99,6 @@ def outer_columns(machine: GrammarMachine, columns: int, count: int) -> int:
 
 
 @compiled_loop
-def bytes_of_column(machine: GrammarMachine, columns: int) -> int:
-    """Return the least number of bytes of the blanks before a line of the innermost block."""
-    return int(machine.columns[columns, COLUMN] // machine.constants[grammar.BLANK_WIDTH])
-
-
-@compiled_loop
 def measure_parser_state(machine: GrammarMachine, start: int) -> int:  # noqa: C901  one loop, and what each step may need
     """Compute `LOWER_BOUND` of a state of the parser; return DEAD, or another one to compute first, or a code.
 
@@ -124,9 +116,8 @@ def measure_parser_state(machine: GrammarMachine, start: int) -> int:  # noqa: C
     while True:
         nearest = -1
         for position in range(count):
-            if not machine.frontier[position, 2] and (
-                nearest < 0 or machine.frontier[position, 1] < machine.frontier[nearest, 1]
-            ):
+            is_nearer = nearest < 0 or machine.frontier[position, 1] < machine.frontier[nearest, 1]
+            if is_nearer and not machine.frontier[position, 2]:
                 nearest = position
         if nearest < 0 or machine.frontier[nearest, 1] >= best:
             machine.parser_states[start, LOWER_BOUND] = best
@@ -159,21 +150,24 @@ def measure_parser_state(machine: GrammarMachine, start: int) -> int:  # noqa: C
 
 @compiled_loop
 def parser_lower_bound(machine: GrammarMachine, parser_state: int) -> int:
-    """Return a lower bound of the bytes from a state of the parser to the end of the text, or a code."""
+    """Return a lower bound of the bytes from a state of the parser to the end of the text, or a code.
+
+    DEAD or a code in place of the state is passed on.
+    """
+    if parser_state < 0:
+        return parser_state
     stack, _, columns = parser_fields(machine, parser_state)
     start = intern_parser_state(machine, stack, 0, columns)
     if start < 0:
         return start
+    current = start
     while machine.parser_states[start, LOWER_BOUND] == UNKNOWN:
-        current = start
-        while True:
-            needed = measure_parser_state(machine, current)
-            if needed < DEAD:
-                return needed
-            if needed == DEAD:
-                break
-            current = needed
-    return max(int(machine.parser_states[start, LOWER_BOUND]) - bytes_of_column(machine, columns), 0)
+        needed = measure_parser_state(machine, current)
+        if needed < DEAD:
+            return needed
+        current = start if needed == DEAD else needed
+    blanks = int(machine.columns[columns, COLUMN] // machine.constants[grammar.BLANK_WIDTH])
+    return max(int(machine.parser_states[start, LOWER_BOUND]) - blanks, 0)
 
 
 @compiled_loop
@@ -220,19 +214,15 @@ def lower_bound_after(machine: GrammarMachine, parser_state: int, terminal: int,
     is_line_end = machine.constants[grammar.LINE_END] != DEAD and terminal == machine.constants[grammar.LINE_END]
     _, brackets, columns = parser_fields(machine, parser_state)
     if not is_line_end or brackets:
-        successor = parser_state if is_line_end else advance(machine, parser_state, terminal)
-        bound = successor if successor < 0 else parser_lower_bound(machine, successor)
+        bound = parser_lower_bound(machine, parser_state if is_line_end else advance(machine, parser_state, terminal))
         return FAR if bound == DEAD else bound if bound < 0 else width + bound
     best = FAR
     column = int(machine.columns[columns, COLUMN]) + 1
     while True:
-        successor = break_line(machine, parser_state, column)
-        if successor < DEAD:
-            return successor
-        if successor >= 0:
-            bound = parser_lower_bound(machine, successor)
-            if bound < 0:
-                return bound
+        bound = parser_lower_bound(machine, break_line(machine, parser_state, column))
+        if bound < DEAD:
+            return bound
+        if bound != DEAD:
             best = min(best, max(width, column // int(machine.constants[grammar.BLANK_WIDTH]) - blanks) + bound)
         if columns < 0:
             return best

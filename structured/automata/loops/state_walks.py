@@ -8,11 +8,9 @@ import numpy as np
 
 from structured.automata import opcodes as op
 from structured.automata.byte_automaton import DEAD, UNKNOWN
-from structured.automata.loops.closure import close
 from structured.automata.loops.distinct_items import (
     ANY_TEXT,
     KEPT_STATE,
-    insert_written,
     is_written,
     item_frame,
     known_text,
@@ -20,22 +18,13 @@ from structured.automata.loops.distinct_items import (
     request_state,
     text_with,
     unique_item_length,
+    with_any_text,
 )
 from structured.automata.loops.frames import frame_fields, intern_frame, operation_of
 from structured.automata.loops.jit import Ints, Rows, Words, compiled_entry, compiled_loop
-from structured.automata.loops.machine import (
-    DONE,
-    END,
-    LEVEL,
-    MAX_DISTANCE,
-    MORE_SCRATCH,
-    NEXT,
-    STATE,
-    Machine,
-    TrieArrays,
-)
+from structured.automata.loops.machine import DONE, END, LEVEL, MAX_DISTANCE, NEXT, STATE, Machine, TrieArrays
 from structured.automata.loops.quoting import byte_at, can_end, first_rank, length_of_first, rule_after
-from structured.automata.loops.states import add_element, follow, frames_of, has_leaves_of, intern_state, state_of
+from structured.automata.loops.states import add_element, compare_leaves, elements_of, intern_state, state_of, step
 from structured.automata.opcodes import FAR
 
 FIRST_RANK, END_RANK, DEPTH, RULE, CURSOR, OUTER_STATE, UPPER_BOUND = range(3, 10)
@@ -56,22 +45,19 @@ def enter_quotation(machine: Machine, state: int, path: Rows, level: int) -> int
     Returns DEAD if the state is not that of a single quotation. That level and those of longer tokens then have no
     states, because few places of a document are reached again.
     """
-    for leaf in frames_of(machine, state):
+    for leaf in elements_of(machine, state):
         if operation_of(machine, leaf) == op.QUOTATION:
-            code = close(machine, int(leaf))
+            code = compare_leaves(machine, state, int(leaf))
             if code != DONE:
                 return code
             _, first, end, lower_frame = frame_fields(machine, leaf)
             _, lower, rule, tail = frame_fields(machine, lower_frame)
             outer_state = state_of(machine, tail)
-            if outer_state < 0 or not has_leaves_of(machine, state, leaf):
-                return min(outer_state, DEAD)
-            path[level, STATE] = -leaf
-            path[level, FIRST_RANK] = path[level, CURSOR] = first
-            path[level, END_RANK] = end
-            path[level, DEPTH] = -1 - lower
-            path[level, RULE] = rule
-            path[level, OUTER_STATE] = outer_state
+            if outer_state < 0:
+                return outer_state
+            path[level, STATE], path[level, OUTER_STATE] = -leaf, outer_state
+            path[level, FIRST_RANK], path[level, END_RANK], path[level, CURSOR] = first, end, first
+            path[level, DEPTH], path[level, RULE] = -1 - lower, rule
             return DONE
     return DEAD
 
@@ -97,13 +83,11 @@ def read_quoted(machine: Machine, path: Rows, level: int, byte: int) -> int:
             length = length_of_first(machine, quotation, first, last, depth + 1, next_rule)
             if length < FAR:
                 successor = UNKNOWN
-                path[level + 1, FIRST_RANK] = path[level + 1, CURSOR] = first
-                path[level + 1, END_RANK] = last
-                path[level + 1, DEPTH] = depth + 1
-                path[level + 1, RULE] = next_rule
+                path[level + 1, FIRST_RANK], path[level + 1, END_RANK], path[level + 1, CURSOR] = first, last, first
+                path[level + 1, DEPTH], path[level + 1, RULE] = depth + 1, next_rule
                 path[level + 1, OUTER_STATE] = path[level, OUTER_STATE]
                 path[level + 1, UPPER_BOUND] = min(length + int(machine.frames[tail, op.DISTANCE]), FAR)
-    outer_successor = follow(machine, int(path[level, OUTER_STATE]), byte)
+    outer_successor = step(machine, int(path[level, OUTER_STATE]), byte)
     if outer_successor == DEAD:
         return successor
     if outer_successor < DEAD:
@@ -114,7 +98,7 @@ def read_quoted(machine: Machine, path: Rows, level: int, byte: int) -> int:
         return outer_successor
     lower_frame = intern_frame(machine, node, -1 - depth, rule, tail)
     state = state_of(machine, intern_frame(machine, node, int(path[level, FIRST_RANK]), end, lower_frame))
-    return state if state < 0 else follow(machine, state, byte)
+    return state if state < 0 else step(machine, state, byte)
 
 
 @compiled_loop
@@ -123,15 +107,13 @@ def enter_item(machine: Machine, state: int, path: Rows, level: int) -> int:
 
     Each text of the item would be a state of its own, so nearly each token would make states.
     """
-    for leaf in frames_of(machine, state):
+    for leaf in elements_of(machine, state):
         if operation_of(machine, leaf) == op.ITEM:
-            code = close(machine, int(leaf))
-            if code != DONE or not has_leaves_of(machine, state, leaf):
-                return min(code, DEAD)
-            path[level, STATE] = -leaf
-            path[level, ITEM_STATE] = machine.frames[leaf, op.FIRST]
-            path[level, ITEM_TEXT] = machine.frames[leaf, op.SECOND]
-            return DONE
+            code = compare_leaves(machine, state, int(leaf))
+            if code == DONE:
+                path[level, STATE], path[level, ITEM_STATE] = -leaf, machine.frames[leaf, op.FIRST]
+                path[level, ITEM_TEXT] = machine.frames[leaf, op.SECOND]
+            return code
     return DEAD
 
 
@@ -140,12 +122,10 @@ def other_frames(machine: Machine, state: int) -> int:
     """Return the state of those frames of a state that read no item that must differ; DEAD for none, or a code."""
     machine.registers[op.ROUND] += 1
     count = 0
-    for leaf in frames_of(machine, state):
+    for leaf in elements_of(machine, state):
         if operation_of(machine, leaf) != op.ITEM:
             count = add_element(machine, count, leaf)
-            if count < 0:
-                return count
-    return intern_state(machine, count) if count else DEAD
+    return intern_state(machine, count)
 
 
 @compiled_entry
@@ -156,7 +136,7 @@ def split(machine: Machine, state: int, part_states: Ints) -> int:
     there is room for; or a code.
     """
     count = 0
-    for leaf in frames_of(machine, state):
+    for leaf in elements_of(machine, state):
         if operation_of(machine, leaf) == op.ITEM:
             part = state_of(machine, int(leaf))
             if part < 0 or part == state or count == len(part_states) - 1:
@@ -183,8 +163,7 @@ def read_in_item(machine: Machine, path: Rows, level: int, byte: int) -> int:
         length = unique_item_length(machine, item, successor, text, written)
     if length < 0 or length >= FAR:
         return length if length < 0 else DEAD
-    path[level + 1, ITEM_STATE] = successor
-    path[level + 1, ITEM_TEXT] = text
+    path[level + 1, ITEM_STATE], path[level + 1, ITEM_TEXT] = successor, text
     path[level + 1, UPPER_BOUND] = min(length + length_after_item(machine, item, written), FAR)
     return UNKNOWN
 
@@ -196,10 +175,7 @@ def state_after_any(machine: Machine, leaf: int) -> int:
     current = intern_frame(machine, item, ANY_TEXT, 0, written)
     if current < 0 or machine.frames[current, KEPT_STATE] >= 0:
         return current if current < 0 else int(machine.frames[current, KEPT_STATE])
-    if machine.frames[written, op.SECOND] > len(machine.scratch):
-        return MORE_SCRATCH
-    any_text = intern_frame(machine, item, ANY_TEXT, 0, op.FINISHED)
-    state = any_text if any_text < 0 else state_of(machine, insert_written(machine, 0, any_text, written))
+    state = state_of(machine, with_any_text(machine, item, written))
     machine.frames[current, KEPT_STATE] = max(state, DEAD)
     return state
 
@@ -214,10 +190,7 @@ def first_level(path: Rows, level: int) -> int:
 
 @compiled_loop
 def follow_exactly(trie: TrieArrays, machine: Machine, path: Rows, level: int, end_level: int, byte: int) -> int:
-    """Return the successor by a byte after the item that ended at a level: the state itself, made for its text.
-
-    DEAD if there is none, or a code.
-    """
+    """Return the successor by a byte after the item that ended at a level, made for its text; DEAD, or a code."""
     leaf, first = -int(path[level, STATE]), first_level(path, level)
     item, _, text, written = frame_fields(machine, leaf)
     for item_level in range(first, end_level):
@@ -228,8 +201,8 @@ def follow_exactly(trie: TrieArrays, machine: Machine, path: Rows, level: int, e
     state = state_of(machine, top)
     for later_level in range(end_level, level):
         if state >= 0:
-            state = follow(machine, state, int(trie.byte[path[later_level, NEXT] - 1]))
-    return state if state < 0 else follow(machine, state, byte)
+            state = step(machine, state, int(trie.byte[path[later_level, NEXT] - 1]))
+    return state if state < 0 else step(machine, state, byte)
 
 
 @compiled_loop
@@ -248,7 +221,7 @@ def is_right_after_item(machine: Machine, path: Rows, level: int, end_level: int
     """
     first = first_level(path, level)
     size = int(machine.frames[machine.frames[-path[level, STATE], op.SECOND], op.SECOND]) + end_level - first
-    for leaf in frames_of(machine, state):
+    for leaf in elements_of(machine, state):
         current = next_item(machine, int(leaf))
         if current != op.FINISHED:
             if operation_of(machine, current) == op.UNION:
@@ -266,15 +239,14 @@ def read_after_item(trie: TrieArrays, machine: Machine, path: Rows, level: int, 
     state = -1 - int(path[level, ITEM_STATE])
     if end_level == level:
         state = state_after_any(machine, -int(path[level, STATE]))
-    successor = state if state < 0 else follow(machine, state, byte)
+    successor = state if state < 0 else step(machine, state, byte)
     if successor < 0:
         return successor
     item = int(machine.frames[-path[level, STATE], op.NODE])
     is_inexhaustible = machine.operands[machine.nodes[item, op.A] + op.IS_INEXHAUSTIBLE]
     if not is_inexhaustible or not is_right_after_item(machine, path, level, end_level, successor):
         return follow_exactly(trie, machine, path, level, end_level, byte)
-    path[level + 1, ITEM_STATE] = -1 - successor
-    path[level + 1, END_LEVEL] = end_level
+    path[level + 1, ITEM_STATE], path[level + 1, END_LEVEL] = -1 - successor, end_level
     path[level + 1, UPPER_BOUND] = machine.distances[successor]
     return UNKNOWN
 
@@ -294,7 +266,7 @@ def read_item(trie: TrieArrays, machine: Machine, path: Rows, level: int, byte: 
         return successor
     if successor == UNKNOWN:
         state_after = state_after_any(machine, -int(path[level, STATE]))
-        outer_successor = state_after if state_after < 0 else follow(machine, state_after, byte)
+        outer_successor = state_after if state_after < 0 else step(machine, state_after, byte)
         if outer_successor == DEAD:  # as after a digit, where a number goes on or ends
             return successor
         return outer_successor if outer_successor < UNKNOWN else follow_exactly(trie, machine, path, level, level, byte)
@@ -311,7 +283,7 @@ def read_new(trie: TrieArrays, machine: Machine, path: Rows, level: int, byte: i
         if entered < DEAD:
             return entered
         if entered == DEAD:
-            return follow(machine, int(path[level, STATE]), byte)
+            return step(machine, int(path[level, STATE]), byte)
     if operation_of(machine, -path[level, STATE]) == op.ITEM:
         return read_item(trie, machine, path, level, byte)
     return read_quoted(machine, path, level, byte)
@@ -337,9 +309,7 @@ def walk(trie: TrieArrays, machine: Machine, distance_limit: int, path: Rows, ma
             target = read_new(trie, machine, path, level, int(trie.byte[node]))
             state = int(path[level, STATE])
             if target < UNKNOWN:
-                path[level, NEXT] = node
-                progress[LEVEL] = level
-                progress[MAX_DISTANCE] = max_distance
+                path[level, NEXT], progress[LEVEL], progress[MAX_DISTANCE] = node, level, max_distance
                 return target
         child = node
         node += 1
@@ -357,7 +327,6 @@ def walk(trie: TrieArrays, machine: Machine, distance_limit: int, path: Rows, ma
             level += 1
             state = target if target >= 0 else state
             node, end = int(trie.first[child]), int(trie.first[child + 1])
-            path[level, STATE] = state
-            path[level, END] = end
+            path[level, STATE], path[level, END] = state, end
     progress[MAX_DISTANCE] = max_distance
     return DONE

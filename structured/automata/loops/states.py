@@ -5,6 +5,7 @@ from structured.automata.byte_automaton import DEAD, ROW_COMPLETE, UNKNOWN
 from structured.automata.loops.closure import close
 from structured.automata.loops.distinct_items import ITEM_START, KEPT_STATE, item_after
 from structured.automata.loops.frames import intern_frame, leaves_of, mix, push, rehash_rows
+from structured.automata.loops.grammar_machine import GrammarMachine
 from structured.automata.loops.jit import Ints, Rows, compiled_entry, compiled_loop
 from structured.automata.loops.machine import DONE, MORE_ELEMENTS, MORE_FRAMES, MORE_STATES, TOO_MANY_LEAVES, Machine
 from structured.automata.loops.transitions import MAX_UNJOINED, add_arc, gather_arcs, join_frames
@@ -51,7 +52,12 @@ def state_slot(states: Rows, slots: Ints, elements: Ints, rows: Rows, start: int
 
 @compiled_loop
 def intern_state(machine: Machine, count: int) -> int:
-    """Return the state of the `count` frames after the used part of `elements`, all met in this round, or a code."""
+    """Return the state of the `count` frames after the used part of `elements`, all met in this round, or a code.
+
+    DEAD if there are none; a code in place of `count` is passed on.
+    """
+    if count <= 0:
+        return count or DEAD
     start, this_round = int(machine.registers[op.ELEMENTS_USED]), int(machine.registers[op.ROUND])
     slot = state_slot(machine.states, machine.state_slots, machine.elements, machine.frames, start, count, this_round)
     if machine.state_slots[slot] >= 0:
@@ -62,31 +68,30 @@ def intern_state(machine: Machine, count: int) -> int:
     distance = FAR
     for leaf in machine.elements[start : start + count]:
         distance = min(distance, int(machine.frames[leaf, op.DISTANCE]))
-    machine.states[new, FIRST_ELEMENT] = start
-    machine.states[new, ELEMENT_COUNT] = count
+    machine.states[new, FIRST_ELEMENT], machine.states[new, ELEMENT_COUNT] = start, count
     machine.states[new, ARC_COUNT] = -1
-    for byte in range(256):
-        machine.table[new, byte] = UNKNOWN
+    machine.table[new, :] = UNKNOWN
     machine.distances[new] = distance
     machine.state_slots[slot] = new
-    machine.registers[op.STATES_USED] = new + 1
-    machine.registers[op.ELEMENTS_USED] = start + count
+    machine.registers[op.STATES_USED], machine.registers[op.ELEMENTS_USED] = new + 1, start + count
     return new
 
 
 @compiled_loop
-def frames_of(machine: Machine, state: int) -> Ints:
-    """Return the frames of a state."""
+def elements_of(machine: Machine | GrammarMachine, state: int) -> Ints:
+    """Return the frames or configurations of a state."""
     start = machine.states[state, FIRST_ELEMENT]
     return machine.elements[start : start + machine.states[state, ELEMENT_COUNT]]
 
 
 @compiled_loop
 def add_element(machine: Machine, count: int, new: int) -> int:
-    """Write a frame after `count` others that follow the used part of `elements`, unless it was met in this round.
+    """Add a frame to the `count` ones after the used part of `elements`, unless it was met in this round.
 
-    Returns how many are there, or a code.
+    Returns their number, or a code; a code in place of the frame or of `count` is passed on.
     """
+    if count < 0 or new < 0:
+        return min(count, new)
     if machine.frames[new, op.LAST_ROUND] == machine.registers[op.ROUND]:
         return count
     index = int(machine.registers[op.ELEMENTS_USED]) + count
@@ -144,8 +149,7 @@ def target_state(machine: Machine, first: int, end: int, byte: int) -> int:
         return DEAD
     if leaf_count > MAX_LEAVES:
         return TOO_MANY_LEAVES
-    count = gather_leaves(machine, first, end, byte)
-    return count if count < 0 else intern_state(machine, count)
+    return intern_state(machine, gather_leaves(machine, first, end, byte))
 
 
 @compiled_loop
@@ -159,10 +163,6 @@ def state_of(machine: Machine, top: int) -> int:
 @compiled_entry
 def begin(machine: Machine, root: int) -> int:
     """Return the state before a node, or a code."""
-    machine.frames[op.FINISHED, op.FIRST_LEAF], machine.frames[op.FINISHED, op.LEAF_COUNT] = 0, 1
-    machine.leaves[0] = op.FINISHED
-    machine.registers[op.FRAMES_USED] = max(1, machine.registers[op.FRAMES_USED])
-    machine.registers[op.LEAVES_USED] = max(1, machine.registers[op.LEAVES_USED])
     return state_of(machine, push(machine, root, op.FINISHED))
 
 
@@ -184,19 +184,18 @@ def make_arcs(machine: Machine, state: int) -> int:
     if machine.states[state, ARC_COUNT] >= 0:
         return DONE
     first = count = int(machine.registers[op.ARCS_USED])
-    for leaf in frames_of(machine, state):
+    for leaf in elements_of(machine, state):
         if leaf != op.FINISHED:
             count = gather_arcs(machine, int(leaf), count)
             if count < 0:
                 return count
-    machine.states[state, FIRST_ARC] = first
-    machine.states[state, ARC_COUNT] = count - first
+    machine.states[state, FIRST_ARC], machine.states[state, ARC_COUNT] = first, count - first
     machine.registers[op.ARCS_USED] = count
     return DONE
 
 
-@compiled_loop
-def follow(machine: Machine, state: int, byte: int) -> int:
+@compiled_entry
+def step(machine: Machine, state: int, byte: int) -> int:
     """Return the successor of a state on a byte, new or known, or a code.
 
     The table gets the successor for all neighbouring bytes on the same arcs.
@@ -215,14 +214,13 @@ def follow(machine: Machine, state: int, byte: int) -> int:
         return target
     low, high = 0, ROW_COMPLETE - 1
     for arc in range(first, end):
-        if machine.arcs[arc, 0] > byte:
-            high = min(high, int(machine.arcs[arc, 0]) - 1)
+        arc_low, arc_high = int(machine.arcs[arc, 0]), int(machine.arcs[arc, 1])
+        if arc_low > byte:
+            high = min(high, arc_low - 1)
+        elif arc_high < byte:
+            low = max(low, arc_high + 1)
         else:
-            low = max(low, int(machine.arcs[arc, 0]))
-            if machine.arcs[arc, 1] < byte:
-                low = max(low, int(machine.arcs[arc, 1]) + 1)
-            else:
-                high = min(high, int(machine.arcs[arc, 1]))
+            low, high = max(low, arc_low), min(high, arc_high)
         if machine.arcs[arc, 2] < 0:
             low = high = byte
     for other in range(low, high + 1):
@@ -231,16 +229,10 @@ def follow(machine: Machine, state: int, byte: int) -> int:
 
 
 @compiled_entry
-def step(machine: Machine, state: int, byte: int) -> int:
-    """Return the successor of a state on a byte, or a code."""
-    return follow(machine, state, byte)
-
-
-@compiled_entry
 def expand(machine: Machine, state: int) -> int:
     """Fill the row of a state in `table`, the entry `ROW_COMPLETE` last; return DONE or a code."""
     for byte in range(ROW_COMPLETE):
-        target = follow(machine, state, byte)
+        target = step(machine, state, byte)
         if target < DEAD:
             return target
     machine.table[state, ROW_COMPLETE] = DEAD
@@ -268,12 +260,15 @@ def rehash(machine: Machine, code: int) -> None:
 
 
 @compiled_loop
-def has_leaves_of(machine: Machine, state: int, top: int) -> bool:
-    """Tell whether a state consists of the leaves of a frame, which are known."""
-    frames, same = frames_of(machine, state), 0
+def compare_leaves(machine: Machine, state: int, top: int) -> int:
+    """Return DONE if a state consists of the leaves of a frame, DEAD if not, or a code."""
+    code = close(machine, top)
+    if code != DONE:
+        return code
+    frames, same = elements_of(machine, state), 0
     if len(frames) != machine.frames[top, op.LEAF_COUNT]:
-        return False
+        return DEAD
     for current in frames:
         for leaf in leaves_of(machine, top):
             same += current == leaf
-    return same == len(frames)
+    return DONE if same == len(frames) else DEAD

@@ -11,11 +11,11 @@ A frame is *narrow* if it reads one of some listed texts: `title":`. It is *broa
 from structured.automata import opcodes as op
 from structured.automata.byte_automaton import UNKNOWN
 from structured.automata.loops.distinct_items import item_with_prefix, prefix_of, request_state, unique_item_length
-from structured.automata.loops.frames import frame_fields, intern_frame, node_arguments, operation_of
+from structured.automata.loops.frames import arguments_of, frame_fields, intern_frame, operation_of
 from structured.automata.loops.jit import Ints, compiled_entry, compiled_loop
 from structured.automata.loops.machine import DONE, Machine
-from structured.automata.loops.states import add_element, frames_of, intern_state
-from structured.automata.loops.string_runs import BACKSLASH, NONE, QUOTE, find_string_run
+from structured.automata.loops.states import add_element, elements_of, intern_state
+from structured.automata.loops.string_runs import BACKSLASH, NONE, QUOTE, find_string_run, first_quote
 from structured.automata.opcodes import FAR
 
 BROAD_STATE, NARROW_STATE, EXTRA_DISTANCE = range(3)
@@ -35,31 +35,20 @@ def is_narrow(machine: Machine, leaf: int) -> bool:
 
 
 @compiled_loop
-def first_quote(machine: Machine, node: int, read: int) -> int:
-    """Return the index of the first quote in a node of TEXT after the bytes read, NONE if there is none."""
-    if machine.nodes[node, op.OPERATION] == op.TEXT:
-        start = int(machine.nodes[node, op.A])
-        for index in range(read, int(machine.nodes[node, op.B])):
-            if machine.text[start + index] == QUOTE:
-                return index
-    return NONE
-
-
-@compiled_loop
-def parts_before_quote(machine: Machine, current: int) -> int:
-    """Return how many parts of a sequence can be read, at least in part, before a quote; NONE if there is no quote."""
+def quote_in_sequence(machine: Machine, current: int) -> tuple[int, int]:
+    """Return the first part with a quote of a frame's sequence, and the index of the quote in it; NONE for none."""
     node, first, _, _ = frame_fields(machine, current)
-    start, count, _ = node_arguments(machine, node)
+    start, count, _ = arguments_of(machine, node)
     if machine.nodes[node, op.OPERATION] == op.SEQUENCE:
         for part in range(first, count):
             quote = first_quote(machine, int(machine.operands[start + 2 * part]), 0)
             if quote >= 0:
-                return part if quote == 0 else part + 1
-    return NONE
+                return part, quote
+    return NONE, NONE
 
 
 @compiled_loop
-def shortened_sequence(machine: Machine, current: int, end: int) -> int:
+def sequence_before(machine: Machine, current: int, end: int) -> int:
     """Return the frame of a sequence that ends before the part `end`, with nothing after it, or a code."""
     node, first, _, _ = frame_fields(machine, current)
     if first == end:
@@ -73,18 +62,6 @@ def frame_at(machine: Machine, leaf: int, depth: int) -> int:
     for _ in range(depth):
         leaf = int(machine.frames[leaf, op.TAIL])
     return leaf
-
-
-@compiled_loop
-def height_of(machine: Machine, leaf: int) -> int:
-    """Return the number of frames above FINISHED; NONE if it exceeds `MAX_HEIGHT`."""
-    height = 0
-    while leaf != op.FINISHED:
-        leaf = int(machine.frames[leaf, op.TAIL])
-        height += 1
-        if height > MAX_HEIGHT:
-            return NONE
-    return height
 
 
 @compiled_loop
@@ -104,9 +81,9 @@ def cut_off(machine: Machine, leaf: int) -> int:
         operation = operation_of(machine, current)
         if heights == MAX_HEIGHT or operation not in (op.REPEAT, op.SCAN, op.SEQUENCE, op.UNLIKE):
             return otherwise
-        end = parts_before_quote(machine, current)
-        if end >= 0:
-            top = shortened_sequence(machine, current, end)
+        part, quote = quote_in_sequence(machine, current)
+        if part >= 0:
+            top = sequence_before(machine, current, part if quote == 0 else part + 1)
         else:
             current = int(machine.frames[current, op.TAIL])
             heights += 1
@@ -118,46 +95,36 @@ def cut_off(machine: Machine, leaf: int) -> int:
 
 @compiled_loop
 def part_state(machine: Machine, state: int, narrow: bool) -> int:
-    """Return the state of the narrow frames of a state, or of the broad ones, cut off at the next quote.
+    """Return the state of the narrow frames of a state, or of the broad ones, cut off at the next quote; or a code.
 
-    NONE if there are none, or a code. All frames have been cut off before, so `cut_off` returns no code here.
+    NONE if there are none, or if one is not near a quote.
     """
     machine.registers[op.ROUND] += 1
     count = 0
-    for leaf in frames_of(machine, state):
+    for leaf in elements_of(machine, state):
         if is_narrow(machine, leaf) == narrow and leaf != op.FINISHED:
             count = add_element(machine, count, cut_off(machine, int(leaf)))
-            if count < 0:
-                return count
-    return intern_state(machine, count) if count else NONE
+    return intern_state(machine, count)
 
 
 @compiled_loop
 def find_parts_outside_items(machine: Machine, state: int, results: Ints) -> int:
     """Find the parts of a state that is in no item that must differ; as `find_string_parts`."""
-    has_broad = False
-    for leaf in frames_of(machine, state):
-        has_broad = has_broad or not is_narrow(machine, leaf)
-    if not has_broad:
-        return NONE
-    results[EXTRA_DISTANCE] = 0
-    for leaf in frames_of(machine, state):
-        cut = cut_off(machine, int(leaf))
-        if cut < 0:
-            return cut
-        extra = machine.frames[leaf, op.DISTANCE] - machine.frames[cut, op.DISTANCE]
+    broad_state = part_state(machine, state, narrow=False)
+    narrow_state = broad_state if broad_state < 0 else part_state(machine, state, narrow=True)
+    if broad_state == NONE or narrow_state < NONE:
+        return narrow_state
+    results[BROAD_STATE], results[NARROW_STATE], results[EXTRA_DISTANCE] = broad_state, narrow_state, 0
+    for leaf in elements_of(machine, state):  # all of which have been cut off, so that there are no codes
+        extra = machine.frames[leaf, op.DISTANCE] - machine.frames[cut_off(machine, int(leaf)), op.DISTANCE]
         results[EXTRA_DISTANCE] = max(results[EXTRA_DISTANCE], extra)
-    results[BROAD_STATE] = part_state(machine, state, narrow=False)
-    if results[BROAD_STATE] < NONE:
-        return int(results[BROAD_STATE])
-    results[NARROW_STATE] = part_state(machine, state, narrow=True)
-    return int(results[NARROW_STATE]) if results[NARROW_STATE] < NONE else DONE
+    return DONE
 
 
 @compiled_loop
 def lone_item(machine: Machine, state: int) -> int:
     """Return the only frame of a state if it reads an item that must differ, else NONE."""
-    elements = frames_of(machine, state)
+    elements = elements_of(machine, state)
     return int(elements[0]) if len(elements) == 1 and operation_of(machine, elements[0]) == op.ITEM else NONE
 
 
@@ -165,7 +132,7 @@ def lone_item(machine: Machine, state: int) -> int:
 def is_ended_by_quote(machine: Machine, leaf: int) -> bool:
     """Tell whether a frame reads a quote or a backslash next, or the last before a quote that has to follow it."""
     node, first, read, current = frame_fields(machine, leaf)
-    start, count, _ = node_arguments(machine, node)
+    start, count, _ = arguments_of(machine, node)
     if machine.nodes[node, op.OPERATION] == op.TEXT:
         return bool(machine.text[start + first] in (QUOTE, BACKSLASH))
     if machine.nodes[node, op.OPERATION] == op.WORDS:
@@ -173,22 +140,18 @@ def is_ended_by_quote(machine: Machine, leaf: int) -> bool:
         for word in range(count):
             is_escape = is_escape and machine.text[machine.operands[start + word]] == BACKSLASH
         return is_escape
-    while current != op.FINISHED:
-        node, part, _, current = frame_fields(machine, current)
-        start, count, _ = node_arguments(machine, node)
-        while machine.nodes[node, op.OPERATION] == op.SEQUENCE and part < count:
-            quote = first_quote(machine, int(machine.operands[start + 2 * part]), 0)
-            if quote >= 0:
-                return quote == 0
-            part += 1
-    return False
+    quote = NONE
+    while quote == NONE and current != op.FINISHED:
+        _, quote = quote_in_sequence(machine, current)
+        current = int(machine.frames[current, op.TAIL])
+    return quote == 0
 
 
 @compiled_loop
 def are_ended_by_quotes(machine: Machine, state: int) -> bool:
     """Tell whether all frames of a state are ended by quotes; see `is_ended_by_quote`."""
     are_ended = True
-    for leaf in frames_of(machine, state):
+    for leaf in elements_of(machine, state):
         are_ended = are_ended and leaf != op.FINISHED and is_ended_by_quote(machine, leaf)
     return are_ended
 

@@ -7,19 +7,12 @@ number of characters left that no token exhausts.
 """
 
 from structured.automata import opcodes as op
+from structured.automata.byte_automaton import DEAD
 from structured.automata.loops.closure import close
-from structured.automata.loops.frames import (
-    character_node,
-    find_frame,
-    frame_fields,
-    intern_frame,
-    leaves_of,
-    node_arguments,
-    push,
-)
+from structured.automata.loops.frames import character_node, find_frame, frame_fields, intern_frame, leaves_of, push
 from structured.automata.loops.jit import Ints, compiled_loop
 from structured.automata.loops.machine import DONE, Machine
-from structured.automata.loops.states import frames_of, has_leaves_of, state_of
+from structured.automata.loops.states import compare_leaves, elements_of, state_of
 from structured.automata.opcodes import UNLIMITED
 
 MAX_CHARACTERS, MAX_DISTANCE, EQUIVALENT_STATE, ENDED_BY_QUOTE_ONLY, QUOTELESS_STATE, EQUIVALENT_STATE_FIXED = range(6)
@@ -34,7 +27,7 @@ NONE = -1
 @compiled_loop
 def unescaped_text_leaf(machine: Machine, state: int) -> int:
     """Return a frame of a state that reads any number of unescaped characters; NONE if there is none."""
-    for element in frames_of(machine, state):
+    for element in elements_of(machine, state):
         leaf = int(element)
         node, first, second, tail = frame_fields(machine, leaf)
         operation = machine.nodes[node, op.OPERATION]
@@ -72,12 +65,9 @@ def repetition_before(machine: Machine, state: int, after_item: int) -> int:
     for candidate in (required + 1, 0):
         if candidate > 0 or required == 0:
             repetition = find_frame(machine, node, candidate, allowed_before, tail)
-            if repetition >= 0:
-                code = close(machine, repetition)
-                if code != DONE:
-                    return code
-                if has_leaves_of(machine, state, repetition):
-                    return repetition
+            code = compare_leaves(machine, state, repetition) if repetition >= 0 else DEAD
+            if code != DEAD:
+                return repetition if code == DONE else code
     return NONE
 
 
@@ -112,25 +102,32 @@ def reads_unescaped_character(machine: Machine, leaf: int) -> bool:
 def is_only_unescaped_reader(machine: Machine, state: int, leaf: int) -> bool:
     """Tell whether no other frame of a state may read an unescaped character next."""
     is_only = True
-    for other in frames_of(machine, state):
+    for other in elements_of(machine, state):
         is_only = is_only and (other == leaf or not reads_unescaped_character(machine, other))
     return is_only
+
+
+@compiled_loop
+def first_quote(machine: Machine, node: int, read: int) -> int:
+    """Return the index of the first quote in a node of TEXT after the bytes read, NONE if there is none."""
+    if machine.nodes[node, op.OPERATION] == op.TEXT:
+        start = int(machine.nodes[node, op.A])
+        for index in range(read, int(machine.nodes[node, op.B])):
+            if machine.text[start + index] == QUOTE:
+                return index
+    return NONE
 
 
 @compiled_loop
 def is_text_in_string(machine: Machine, leaf: int) -> bool:
     """Tell whether a frame reads a text with a quote and only unescaped characters before it: `name":` of `"name":`."""
     node, first, _, _ = frame_fields(machine, leaf)
-    start, size, _ = node_arguments(machine, node)
-    if machine.nodes[node, op.OPERATION] != op.TEXT:
-        return False
-    for position in range(start + first, start + size):
-        byte = machine.text[position]
-        if byte == QUOTE:
-            return True
+    start, quote = int(machine.nodes[node, op.A]), first_quote(machine, node, first)
+    for index in range(first, quote):
+        byte = machine.text[start + index]
         if byte == BACKSLASH or byte < 0x20:
             return False
-    return False
+    return quote >= 0
 
 
 @compiled_loop
@@ -140,7 +137,7 @@ def find_any_string(machine: Machine, state: int, results: Ints) -> int:
     Up to the next quote, both states read the same.
     """
     any_characters = NONE
-    for leaf in frames_of(machine, state):
+    for leaf in elements_of(machine, state):
         node, _, _, tail = frame_fields(machine, leaf)
         if machine.nodes[node, op.OPERATION] == op.UNLIKE:
             code = close(machine, tail)
@@ -190,11 +187,9 @@ def find_string_run(machine: Machine, state: int, longest: int, other_bytes: int
     leaf = unescaped_text_leaf(machine, state)
     if leaf < 0:
         return NONE
-    results[MAX_CHARACTERS] = longest
-    results[MAX_DISTANCE] = machine.frames[leaf, op.DISTANCE] + 1
-    results[EQUIVALENT_STATE] = state
+    results[MAX_CHARACTERS], results[MAX_DISTANCE] = longest, machine.frames[leaf, op.DISTANCE] + 1
+    results[EQUIVALENT_STATE], results[QUOTELESS_STATE] = state, NONE
     results[ENDED_BY_QUOTE_ONLY] = results[EQUIVALENT_STATE_FIXED] = 0
-    results[QUOTELESS_STATE] = NONE
     node, _, _, after_item = frame_fields(machine, leaf)
     if machine.nodes[node, op.OPERATION] == op.SCAN:
         results[MAX_DISTANCE] = machine.frames[after_item, op.DISTANCE] + distance_after_unescaped(machine, node)

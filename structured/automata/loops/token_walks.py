@@ -14,9 +14,9 @@ from structured.automata.loops import grammar_machine as grammar
 from structured.automata.loops.configurations import (
     UPPER_BOUND,
     after_token,
-    arrival_configuration,
     arrival_of,
     intern_configuration,
+    successor_of,
     upper_bound,
 )
 from structured.automata.loops.grammar_machine import GrammarMachine
@@ -28,7 +28,7 @@ ARRIVAL_COUNT = 1
 """The entry of `walk_lexer` in `progress`, besides the level: the number of nodes where tokens may end."""
 
 PENDING_COUNT, NODE_COUNT = 2, 3
-"""The entries of `walk_pending` in `progress`, besides the distance: how many walks are pending, and `near_nodes`."""
+"""The entries of `walk_pending` in `progress`, besides the distance: the number of pending walks, and of `nodes`."""
 
 FEW_CHILDREN = 16
 """Nodes of a trie with fewer children, taken together, are walked by `walk_configurations` each time."""
@@ -81,8 +81,7 @@ def walk_lexer(trie: TrieArrays, rows: Rows, arrivals: Rows, path: Rows, node_ar
             state, node, end = int(path[level, STATE]), int(path[level, NEXT]), int(path[level, END])
             continue
         if state >= len(rows) or rows[state, ROW_COMPLETE] == UNKNOWN:
-            path[level, NEXT] = node
-            progress[LEVEL] = level
+            path[level, NEXT], progress[LEVEL] = node, level
             return grammar.NEEDS_ROW
         arrival = int(rows[state, trie.byte[node]])
         child = node
@@ -90,8 +89,7 @@ def walk_lexer(trie: TrieArrays, rows: Rows, arrivals: Rows, path: Rows, node_ar
         target = int(arrivals[arrival, 0])
         ends_within = target != DEAD and trie.token_start[child] < trie.token_start[child + 1]
         if ends_within or arrivals[arrival, 2] > 0:
-            node_arrivals[progress[ARRIVAL_COUNT], 0] = child
-            node_arrivals[progress[ARRIVAL_COUNT], 1] = arrival
+            node_arrivals[progress[ARRIVAL_COUNT], 0], node_arrivals[progress[ARRIVAL_COUNT], 1] = child, arrival
             progress[ARRIVAL_COUNT] += 1
         if target == DEAD:
             continue
@@ -99,8 +97,7 @@ def walk_lexer(trie: TrieArrays, rows: Rows, arrivals: Rows, path: Rows, node_ar
             path[level, NEXT] = node
             level += 1
             state, node, end = target, int(trie.first[child]), int(trie.first[child + 1])
-            path[level, STATE] = state
-            path[level, END] = end
+            path[level, STATE], path[level, END] = state, end
     return grammar.DONE
 
 
@@ -131,7 +128,7 @@ def sort_by_group(
     bits: Words,
     first_word: Ints,
     position_of_word: Ints,
-) -> int:
+) -> None:
     """Sort the nodes of `node_arrivals` by the groups of their arrivals, and pack the tokens of each group into words.
 
     Arrival i belongs to the `groups` from `groups_of[i]` on. The nodes of group g are written from `starts[g]` on,
@@ -153,7 +150,6 @@ def sort_by_group(
                 count = note_token(int(trie.token_ids[token]), first, count, words, bits, position_of_word)
         first += count
     first_word[len(first_word) - 1] = first
-    return grammar.DONE
 
 
 @compiled_loop
@@ -174,7 +170,7 @@ def step_into(trie: TrieArrays, machine: GrammarMachine, current: int, node: int
         return arrival
     is_token = trie.token_start[node] < trie.token_start[node + 1]
     for way in range(1 + int(machine.arrivals[arrival, 2])):
-        successor = arrival_configuration(machine, current, arrival, way)
+        successor = successor_of(machine, current, arrival, way)
         if successor >= 0 and is_token:
             successor = upper_bound_of(machine, successor)
         if successor < DEAD:
@@ -199,19 +195,17 @@ def walk_configurations(trie: TrieArrays, machine: GrammarMachine, path: Rows, m
             return grammar.MORE_RESULTS if arrival >= 0 else arrival
         path[level, NEXT] = node + 1
         for way in range(1 + int(machine.arrivals[arrival, 2]) if arrival >= 0 else 0):
-            successor = arrival_configuration(machine, current, arrival, way)
-            if successor == DEAD or machine.configurations[successor, UPPER_BOUND] == FAR:
+            successor = successor_of(machine, current, arrival, way)
+            distance = FAR if successor == DEAD else int(machine.configurations[successor, UPPER_BOUND])
+            if distance == FAR:
                 continue
             if trie.token_start[node] < trie.token_start[node + 1]:
-                progress[MAX_DISTANCE] = max(
-                    int(progress[MAX_DISTANCE]), int(machine.configurations[successor, UPPER_BOUND])
-                )
+                progress[MAX_DISTANCE] = max(int(progress[MAX_DISTANCE]), distance)
                 allow_tokens(trie, node, mask)
             if trie.first[node] < trie.first[node + 1]:
                 level += 1
                 path[level, STATE] = successor
-                path[level, NEXT] = trie.first[node]
-                path[level, END] = trie.first[node + 1]
+                path[level, NEXT], path[level, END] = trie.first[node], trie.first[node + 1]
     return grammar.DONE
 
 
@@ -238,11 +232,11 @@ def walk_of(walks: WalkArrays, lexer_state: int, nodes: int) -> int:
 
 @compiled_loop
 def apply_walk(
-    machine: GrammarMachine, parser_state: int, walks: WalkArrays, walk: int, token_results: Rows, mask: Words
+    machine: GrammarMachine, parser_state: int, walks: WalkArrays, walk: int, results: Rows, mask: Words
 ) -> int:
     """Set the bits of the tokens of a walk that may follow in a state of the parser.
 
-    Returns an upper bound of the bytes to the end after them, or a code. `token_results` get, for each token of the
+    Returns an upper bound of the bytes to the end after them, or a code. `results` get, for each token of the
     grammar that may end, the configuration after it, DEAD if it cannot follow there, and the bytes to the end.
     """
     max_distance = 0
@@ -254,14 +248,14 @@ def apply_walk(
         distance = FAR if successor == DEAD else successor if successor < 0 else upper_bound_of(machine, successor)
         if distance < 0:
             return distance
-        token_results[token, 0] = DEAD if distance >= FAR else successor
-        token_results[token, 1] = distance
+        results[token, 0] = DEAD if distance >= FAR else successor
+        results[token, 1] = distance
         max_distance = max(max_distance, allow_words(walks, words + token, distance, mask))
     target, token_ends = int(walks.walks[walk, TARGETS]), int(walks.walks[walk, FIRST_TOKEN_END])
     for position in range(walks.walks[walk, TARGET_COUNT]):
         distance, row = FAR, token_ends + position
         for token_end in range(walks.first_token_end[row], walks.first_token_end[row + 1]):
-            token_distance = token_results[walks.token_ends[token_end, 0], 1]
+            token_distance = results[walks.token_ends[token_end, 0], 1]
             distance = min(distance, int(walks.token_ends[token_end, 1] + token_distance))
         if distance >= FAR and not walks.is_complete[target + position]:
             current = intern_configuration(machine, int(walks.targets[target + position]), parser_state)
@@ -274,43 +268,37 @@ def apply_walk(
 
 @compiled_entry
 def walk_pending(
-    machine: GrammarMachine,
-    walks: WalkArrays,
-    pending: Rows,
-    near_nodes: Rows,
-    token_results: Rows,
-    mask: Words,
-    progress: Ints,
+    machine: GrammarMachine, walks: WalkArrays, pending: Rows, nodes: Rows, results: Rows, mask: Words, progress: Ints
 ) -> int:
     """Set the bits of the tokens that may follow `pending` configurations, each from its set of nodes.
 
-    The subwalks are added to `pending`; those from few nodes are added to `near_nodes`, node by node, with their
+    The subwalks are added to `pending`; those from few nodes are added to `nodes`, node by node, with their
     configurations. Returns DONE or a code: with NEEDS_WALK, the last pending walk has not been found.
     """
     while progress[PENDING_COUNT] > 0:
-        current, nodes = int(pending[progress[PENDING_COUNT] - 1, 0]), int(pending[progress[PENDING_COUNT] - 1, 1])
-        walk = walk_of(walks, int(machine.configurations[current, grammar.LEXER_STATE]), nodes)
+        current, node_set = int(pending[progress[PENDING_COUNT] - 1, 0]), int(pending[progress[PENDING_COUNT] - 1, 1])
+        walk = walk_of(walks, int(machine.configurations[current, grammar.LEXER_STATE]), node_set)
         if walk < 0:
             return grammar.NEEDS_WALK
         count = int(walks.walks[walk, SUBWALK_COUNT])
         max_nodes = progress[NODE_COUNT] + FEW_CHILDREN * count
-        if progress[PENDING_COUNT] + count > len(pending) or max_nodes > len(near_nodes):
+        if progress[PENDING_COUNT] + count > len(pending) or max_nodes > len(nodes):
             return grammar.MORE_RESULTS
         parser_state = int(machine.configurations[current, grammar.PARSER_STATE])
-        distance = apply_walk(machine, parser_state, walks, walk, token_results, mask)
+        distance = apply_walk(machine, parser_state, walks, walk, results, mask)
         if distance < 0:
             return distance
         progress[MAX_DISTANCE] = max(int(progress[MAX_DISTANCE]), distance)
         progress[PENDING_COUNT] -= 1
         first = int(walks.walks[walk, SUBWALKS])
         for row in range(first, first + count):
-            successor, node_set = int(token_results[walks.subwalks[row, 0], 0]), int(walks.subwalks[row, 1])
+            successor, node_set = int(results[walks.subwalks[row, 0], 0]), int(walks.subwalks[row, 1])
             if successor == DEAD:
                 continue
             if walks.subwalks[row, 2]:
                 for position in range(walks.first_node[node_set], walks.first_node[node_set + 1]):
-                    near_nodes[progress[NODE_COUNT], 0] = successor
-                    near_nodes[progress[NODE_COUNT], 1] = walks.nodes[position]
+                    nodes[progress[NODE_COUNT], 0] = successor
+                    nodes[progress[NODE_COUNT], 1] = walks.nodes[position]
                     progress[NODE_COUNT] += 1
             else:
                 pending[progress[PENDING_COUNT], 0] = successor

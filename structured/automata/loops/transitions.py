@@ -6,12 +6,12 @@ Where one byte leads to many frames, those with equal tops are joined: `a b c`, 
 from structured.automata import opcodes as op
 from structured.automata.byte_automaton import DEAD, ROW_COMPLETE
 from structured.automata.loops.frames import (
+    arguments_of,
     character_node,
     frame_fields,
     intern_frame,
     is_whole_word,
     next_word,
-    node_arguments,
     operation_of,
     push,
 )
@@ -23,7 +23,9 @@ from structured.automata.opcodes import FAR, UNLIMITED
 
 @compiled_loop
 def add_arc(machine: Machine, count: int, low: int, high: int, target: int) -> int:
-    """Append an arc to the first `count` of `arcs`; return their number, or a code."""
+    """Append an arc to the first `count` of `arcs`; return their number, or a code, also one in place of `count`."""
+    if count < 0:
+        return count
     if count == len(machine.arcs):
         return MORE_ARCS
     machine.arcs[count, 0], machine.arcs[count, 1], machine.arcs[count, 2] = low, high, target
@@ -37,7 +39,7 @@ def gather_words(machine: Machine, leaf: int, count: int) -> int:
     In WORDS, the last byte of a word that no other word continues leads to the tail; in UNLIKE, it does not.
     """
     node, word, read, tail = frame_fields(machine, leaf)
-    start, word_count, _ = node_arguments(machine, node)
+    start, word_count, _ = arguments_of(machine, node)
     if is_whole_word(machine, node, word, read):
         word = next_word(machine, start, word_count, word, read)
     while word < word_count:
@@ -48,8 +50,6 @@ def gather_words(machine: Machine, leaf: int, count: int) -> int:
             target = intern_frame(machine, node, word, read + 1, tail)
         byte = int(machine.text[machine.operands[start + word] + read])
         count = target if target < 0 else add_arc(machine, count, byte, byte, target)
-        if count < 0:
-            return count
         word = next_word(machine, start, word_count, word, read)
     return count
 
@@ -74,8 +74,6 @@ def gather_set(machine: Machine, node: int, tail: int, first_excluded: int, coun
             high = min(end, int(machine.arcs[other, 0]) - 1) if other < excluded_end else end
             if low <= high:
                 count = add_arc(machine, count, low, high, target)
-                if count < 0:
-                    return count
             if other < excluded_end:
                 low = max(low, int(machine.arcs[other, 0]) + 1)
     return count
@@ -115,8 +113,6 @@ def gather_quotation(machine: Machine, leaf: int, count: int) -> int:
         if is_live and length_of_first(machine, quotation, first, next_rank, depth + 1, state) < FAR:
             target = intern_frame(machine, node, first, next_rank, intern_frame(machine, node, -2 - depth, state, tail))
             count = target if target < 0 else add_arc(machine, count, byte, byte, target)
-            if count < 0:
-                return count
         first = next_rank
     return count
 
@@ -129,7 +125,7 @@ def gather_arcs(machine: Machine, leaf: int, count: int) -> int:
     for all bytes, to `-leaf`, from which `arc_target` makes the frame.
     """
     node, first, second, tail = frame_fields(machine, leaf)
-    start, size, more = node_arguments(machine, node)
+    start, size, more = arguments_of(machine, node)
     operation = machine.nodes[node, op.OPERATION]
     if operation == op.ARCS:
         return gather_set(machine, node, tail, count, count)
@@ -172,8 +168,10 @@ def is_same_top(machine: Machine, one: int, other: int) -> bool:
 def add_frame(machine: Machine, start: int, count: int, new: int) -> int:
     """Insert a frame into the `count` sorted `elements` from `start` on, unless it was in this round.
 
-    Returns how many are there, or a code.
+    Returns how many are there, or a code; a code in place of `count` is passed on.
     """
+    if count < 0:
+        return count
     if machine.frames[new, op.LAST_ROUND] == machine.registers[op.ROUND]:
         return count
     machine.frames[new, op.LAST_ROUND] = machine.registers[op.ROUND]
@@ -200,11 +198,7 @@ def gather_tails(machine: Machine, first: int, end: int, tails_start: int) -> in
         while tail != op.FINISHED and machine.frames[tail, op.NODE] == op.UNION_NODE:
             count = add_frame(machine, tails_start, count, int(machine.frames[tail, op.FIRST]))
             tail = int(machine.frames[tail, op.TAIL])
-            if count < 0:
-                return count
         count = add_frame(machine, tails_start, count, tail)
-        if count < 0:
-            return count
     return count
 
 
