@@ -261,12 +261,10 @@ class Connection:
 
     def _model_remedy(self) -> str:
         """Return the remedy where the server does not know the model: the models that it lists, if any."""
-        names = ""
+        names, limits = "", ResponseLimits(min(CONNECT_SECONDS, self.timeout))
         with (
             suppress(Exception),  # an error is on its way already
-            closing(
-                self._send("GET", "/v1/models", None, ResponseLimits(min(CONNECT_SECONDS, self.timeout)))
-            ) as response,
+            closing(self._send("GET", "/v1/models", None, limits)) as response,
         ):
             data = json.loads(_content(response))["data"] if response.status_code == 200 else []
             names = self._excerpt(", ".join(str(model["id"]) for model in data))
