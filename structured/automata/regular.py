@@ -11,7 +11,7 @@ first step.
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from copy import copy
 from dataclasses import dataclass
 from threading import Lock
@@ -43,12 +43,12 @@ from structured.vocabulary.trie import Trie
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The limits of an automaton for one text. It raises PatternError if one is exceeded."""
+    """The limits of an automaton since it was made or reset. It raises PatternError if one is exceeded."""
 
     states: int = 200_000
     """A row of the table takes 1 KiB."""
     bytes: int = 1 << 29
-    """The memory of all arrays that grow."""
+    """The memory of its arrays, tables of hashes aside."""
     seconds: float = 10.0
     """The time for making states; steps up to `UNCOUNTED_SECONDS` do not count."""
 
@@ -220,7 +220,7 @@ class RegularAutomaton(MachineAutomaton):
     def written_suffixes(self, state: int, longest: int) -> list[bytes]:
         """Return what written items have after the bytes read of the outermost item, if they begin with these.
 
-        `"abc"` → `c"` after `"ab`. At most `max_bytes` of each are returned.
+        `"abc"` → `c"` after `"ab`. At most the first `longest` bytes of each are returned.
         """
         suffix, suffixes, item = np.empty(longest + 1, dtype=np.int32), [], op.FINISHED
         while (item := replacement_states.find_written_suffix(self._machine, state, item, suffix)) != op.FINISHED:
@@ -299,8 +299,11 @@ class RegularAutomaton(MachineAutomaton):
 
     @property
     def _growable_bytes(self) -> int:
-        names = (name for names in FULL_ARRAYS.values() for name in names if name != "table")
-        return self.table.nbytes + sum(int(getattr(self._machine, name).nbytes) for name in names)
+        return self.table.nbytes + sum(map(self._bytes_of, FULL_ARRAYS.values()))
+
+    def _bytes_of(self, names: Iterable[str]) -> int:
+        """Return the bytes of some arrays, without the table, of which only the rows in use take memory."""
+        return sum(int(getattr(self._machine, name).nbytes) for name in names if name != "table")
 
     def _grow(self, code: int) -> None:
         """Double the array that is full. Raises PatternError if that would exceed the limits."""
@@ -308,7 +311,7 @@ class RegularAutomaton(MachineAutomaton):
             raise self._too_costly(f"more than {states.MAX_LEAVES:,} ways from one state to another")
         if code == MORE_STATES and self._states_used >= self.limits.states:
             raise self._too_costly(f"more than {self.limits.states:,} states")
-        if 2 * self._growable_bytes > self.limits.bytes:
+        if self._growable_bytes + self._bytes_of(FULL_ARRAYS[code]) > self.limits.bytes:
             raise self._too_costly(f"more than {self.limits.bytes:,} bytes")
         machine = grow(self._machine, code)
         states.rehash(machine, code)

@@ -17,6 +17,7 @@ from functools import cache
 from pathlib import Path
 from time import perf_counter
 from typing import Any, ClassVar
+from unicodedata import unidata_version
 
 import numpy as np
 from numpy.typing import NDArray
@@ -185,13 +186,15 @@ def load_index(cache: DiskCache, index: Index) -> None:
 def _index_key(index: Index) -> str | None:
     """Return the key that an index is saved under; None if nothing of it shall be kept.
 
-    The class of the automaton is part of it: two programs may give the same fingerprint to different languages.
+    The class of the automaton is part of it, since two programs may give the same fingerprint to different languages,
+    and the version of Unicode, since the fingerprint of a grammar has only the names of classes of characters.
     """
     if index.fingerprint is None:
         return None
     kind = type(index.automaton)
     class_name = f"{kind.__module__}.{kind.__qualname__}"
-    parts = FORMAT, _sources_digest(), index.vocabulary.fingerprint, class_name, index.fingerprint
+    sources = _sources_digest(), unidata_version
+    parts = FORMAT, sources, index.vocabulary.fingerprint, class_name, index.fingerprint
     return f"index-{hashlib.sha256(repr(parts).encode()).hexdigest()}"
 
 

@@ -77,7 +77,7 @@ class Index:
         result is the mask of the state itself.
         """
         mask = self.mask(state)
-        if self._sufficient_tokens[state] < max_tokens:  # in the worst case
+        if self._sufficient_tokens[state] < max_tokens:  # enough after any allowed token
             return mask
         budget_mask = self._transient_masks.get((state, max_tokens))
         if budget_mask is None:
@@ -106,7 +106,8 @@ class Index:
         mask = self.mask(state)
         if budget_mask is mask or canonical is mask:
             return canonical if budget_mask is mask else budget_mask
-        if not allows(budget_mask, self.forced.run_tokens(state)[0]):
+        run = self.forced.run_tokens(state)
+        if not run or not allows(budget_mask, run[0]):
             return budget_mask
         both = budget_mask & canonical
         both.flags.writeable = False
@@ -249,7 +250,12 @@ class Index:
         return self._with_end_tokens(state, mask)
 
     def _new_mask(self, state: int) -> Mask:
-        """Return the mask of a state that was never asked for before; note how many tokens suffice after any."""
+        """Return the mask of a state that was never asked for before; note how many tokens suffice after any.
+
+        Raises ValueError for DEAD.
+        """
+        if state == DEAD:
+            raise ValueError("The state is DEAD, which `step` returns after a token that the mask does not allow.")
         transient = self._transient_masks.get((state, None))
         if transient is not None:
             return transient

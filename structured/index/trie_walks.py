@@ -90,14 +90,14 @@ class TrieWalks:
         else:
             others, distance = _cached(self._other_masks, run.equivalent_state, lambda _: self._mask_of_others(run))
         distances = self.automaton.distances
-        difference = int(distances[state]) - int(distances[run.equivalent_state])  # the same after every token
+        difference = int(distances[state]) - int(distances[run.equivalent_state])  # in bytes, and so after every token
         return vocabulary.unescaped_mask(run.max_characters) | others, max(run.max_distance, distance + difference)
 
     def _mask_of_others(self, run: StringRun) -> _MaskAndDistance:
         """Return the mask of a string run, unescaped tokens aside.
 
-        Of what comes after the string, tokens without a quote read nothing; and where unescaped characters do not
-        change the state, what comes before the first quote of a token does not matter.
+        A token without a quote cannot leave the string, so it is walked from the state with nothing after the string,
+        which many states share. If unescaped characters keep the state, other tokens are walked from their first quote.
         """
         state, tries = run.equivalent_state, self.vocabulary.string_tries
         if not run.is_ended_by_quote_only:

@@ -19,6 +19,7 @@ from ways import matches
 from structured import Grammar
 from structured.automata import DEAD, Automaton, Foundation, Limits, RegularAutomaton
 from structured.automata.combination import InSequence, combined
+from structured.automata.loops.machine import FULL_ARRAYS
 from structured.automata.product import product
 from structured.errors import PatternError
 from structured.regex import Pattern, alternation, char_set, chars, concat, literal, optional, repeat, words
@@ -187,6 +188,16 @@ def test_each_limit_is_kept(limits: Limits, message: str) -> None:
     automaton = RegularAutomaton(repeat(literal("a"), 0, 100_000), limits=limits)
     with pytest.raises(PatternError, match=message):
         read(automaton, b"a" * 100_000)
+
+
+def test_the_limit_of_bytes_is_used_up() -> None:
+    """There is an error where the array that is full would exceed it, and not where any other would."""
+    limits = Limits(bytes=1 << 22)
+    automaton = RegularAutomaton(repeat(literal("a"), 0, 100_000), limits=limits)
+    with pytest.raises(PatternError, match="more than 4,194,304 bytes"):
+        read(automaton, b"a" * 100_000)
+    largest = max(automaton._bytes_of(names) for names in FULL_ARRAYS.values())
+    assert automaton._growable_bytes + largest > limits.bytes
 
 
 ONE_STEP = """

@@ -16,7 +16,7 @@ from structured.automata import DEAD, Automaton, RegularAutomaton
 from structured.index import index as index_module
 from structured.index import mask_loops
 from structured.index.index import Index
-from structured.index.masks import NO_ROW, MaskTable, unpack
+from structured.index.masks import NO_ROW, Mask, MaskTable, unpack
 from structured.regex import Pattern, alternation, char_set, chars, concat, literal, repeat
 from structured.vocabulary import Vocabulary
 
@@ -244,3 +244,25 @@ def test_final_states_have_no_way_on(vocabulary: Vocabulary, drawn: tuple[Patter
         if state != DEAD:
             ends_only = set(np.flatnonzero(unpack(index.mask(state), vocabulary.size))) == set(vocabulary.end_token_ids)
             assert index.is_final(state) == ends_only
+
+
+def test_a_dead_state_has_no_mask(vocabulary: Vocabulary) -> None:
+    """The compiled loops would read beyond their arrays."""
+    index = Index(RegularAutomaton(literal("ab")), vocabulary)
+    with pytest.raises(ValueError, match="The state is DEAD"):
+        index.mask(DEAD)
+
+
+def test_a_canonical_mask_that_is_kept_nowhere_is_that_of_the_state() -> None:
+    """Where the table is full, and another thread has dropped the masks meanwhile, equal masks are not one object."""
+
+    class Forgetful(Index):
+        def canonical_mask(self, state: int) -> Mask:
+            mask = super().canonical_mask(state)
+            self._transient_masks.clear()
+            return mask
+
+    vocabulary = Vocabulary([b"a", b"b", b"ab", None], end_token_ids=[3])
+    index = Forgetful(RegularAutomaton(repeat(chars("ab"), 0, None)), vocabulary, table=MaskTable(4, max_bytes=0))
+    mask = index.canonical_mask_for_budget(index.automaton.start, 9)
+    assert mask.tolist() == index.mask(index.automaton.start).tolist()
