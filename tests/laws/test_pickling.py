@@ -137,7 +137,7 @@ def test_values_are_what_they_were(way: Any) -> None:
 
 
 def test_a_result_that_was_pickled_keeps_all_where_a_field_is_replaced() -> None:
-    result = Extractor(Person, model=ScriptedModel('{"name": "Ana", "age": 31}')).extract_result("Ana is 31.")
+    result = Extractor(Person, model=ScriptedModel('{"name": "Ana", "age": 31}')).result("Ana is 31.")
     changed = replace(pickled(result), id="a")
     assert (changed.id, said(changed)) == ("a", said(result))
     assert result.evidence
