@@ -73,7 +73,7 @@ def one_line_describer() -> Callable[[Subschema], str]:
 
 
 class _AlternativesText(str):
-    """A piece that lists alternatives."""
+    """The description of a union, which gets parentheses beside others; an enumeration, with `|` too, may get none."""
 
     __slots__ = ()
 
@@ -228,9 +228,12 @@ class _TypeDescriber:
         leading_items = listed_schemas(part, keyword)
         descriptions = [self.describe(item, indent) for item in leading_items]
         tail_keyword = "additionalItems" if keyword == "items" else "items"
+        if leading_items and tail_keyword not in part.schema:
+            tail_keyword = "unevaluatedItems"
+        is_open = not leading_items or not part.location.is_type
         maximum = part.schema.get("maxItems")
         has_no_further = isinstance(maximum, int) and maximum <= len(leading_items)
-        if part.schema.get(tail_keyword, not leading_items) is not False and not has_no_further:
+        if part.schema.get(tail_keyword, is_open) is not False and not has_no_further:
             tail = self.describe(part.subschema(tail_keyword), indent) if tail_keyword in part.schema else _ANY
             descriptions += [tail, "..."]
         return ", ".join(descriptions)

@@ -93,10 +93,10 @@ def grounding_marks(schema: object) -> Iterator[str]:
 def with_everything_grounded(root: Subschema) -> Schema:
     """Return a schema in which all strings, numbers, dates and times have to be stated, but for enums.
 
-    A text that may be null, and one that is an item of a list, is written freely and removed where the document does
-    not have it. A model that may write quotations alone cannot go back to null once it has begun a text, and quotes
-    something else: see `docs/log.md`, 2026-11-24. Where a rule around the text may reject what is left, such as
-    `contains` or another branch of `allOf`, the text can only be quoted.
+    A text that may be null, and one that is an item of a list, is written freely, and removed where the document does
+    not have it: a model that may write quotations alone, and has begun a text that the document does not have, cannot
+    go back to null and quotes something else. Where a rule around the text may reject what is left, such as `contains`
+    or another branch of `allOf`, the text can only be quoted.
     """
     return _marked_everywhere(root, _pointers_under_rules(root))
 
@@ -111,10 +111,10 @@ _CONCLUSION_KEYWORDS = frozenset({"enum", "const", "contentSchema"})
 
 
 @deep
-def _marked_everywhere(part: Subschema, quoted: set[str] | None, *, may_be_missing: bool = False) -> Schema:
+def _marked_everywhere(part: Subschema, quoted_pointers: set[str] | None, *, may_be_missing: bool = False) -> Schema:
     """Return a schema in which all values that can be stated are marked.
 
-    A text that can be removed is marked as such, unless its JSON Pointer is in `quoted`, or that is None.
+    A text that can be removed is marked as such, unless its JSON Pointer is in `quoted_pointers`, or that is None.
     """
     schema: Schema = part.schema
     for keys, _ in subschemas(schema, part.location.draft) if isinstance(schema, Mapping) else ():
@@ -122,13 +122,13 @@ def _marked_everywhere(part: Subschema, quoted: set[str] | None, *, may_be_missi
             is_branch = keys[0] in {"anyOf", "oneOf"}
             is_item = keys[0] == "items" and "prefixItems" not in schema
             is_replaceable = is_item or (is_branch and (may_be_missing or can_be_null(part)))
-            marked = _marked_everywhere(part.subschema(*keys), quoted, may_be_missing=is_replaceable)
+            marked = _marked_everywhere(part.subschema(*keys), quoted_pointers, may_be_missing=is_replaceable)
             schema = with_schema_at(schema, keys, marked)
     if not isinstance(schema, Mapping) or GROUNDED in schema or not _can_be_grounded(schema):
         return schema
     is_text = types_of(schema) - {"null"} == {"string"} and not is_stated_in_forms(schema)
     can_be_removed = is_text and (may_be_missing or "null" in types_of(schema))
-    if can_be_removed and quoted is not None and part.location.pointer not in quoted:
+    if can_be_removed and quoted_pointers is not None and part.location.pointer not in quoted_pointers:
         return {**schema, GROUNDED_AFTERWARDS: True}
     return {**schema, GROUNDED: "words"}
 
@@ -156,36 +156,36 @@ def _pointers_under_rules(root: Subschema) -> set[str]:
     visited: set[tuple[str, bool, bool]] = set()
     unvisited = [(root, False, False)]
     while unvisited:
-        part, is_ruled, is_ruled_inside = unvisited.pop()
-        visit = (part.location.pointer, is_ruled, is_ruled_inside)
+        part, stays, inner_stays = unvisited.pop()
+        visit = (part.location.pointer, stays, inner_stays)
         if visit in visited or not isinstance(part.schema, Mapping):
             continue
         visited.add(visit)
         if not _RULES_FOR_ALL_INSIDE.isdisjoint(part.schema) or _is_combined(part.schema):
-            is_ruled = is_ruled_inside = True
-        pointers |= {part.location.pointer} if is_ruled else set()
-        unvisited += [(target, is_ruled, is_ruled_inside) for target in known_targets(part)]
+            stays = inner_stays = True
+        pointers |= {part.location.pointer} if stays else set()
+        unvisited += [(target, stays, inner_stays) for target in known_targets(part)]
         for keys, _ in subschemas(part.schema, part.location.draft):
             if keys[0] not in ("$defs", "definitions"):
-                rules = _rules_below(part, keys[0], is_ruled=is_ruled, is_ruled_inside=is_ruled_inside)
+                rules = _stays_below(part, keys[0], stays=stays, inner_stays=inner_stays)
                 unvisited.append((part.subschema(*keys), *rules))
     return pointers
 
 
-def _rules_below(part: Subschema, keyword: str | int, *, is_ruled: bool, is_ruled_inside: bool) -> tuple[bool, bool]:
-    """Return whether a rule may reject that a value below a keyword changes, and that a value inside it does."""
+def _stays_below(part: Subschema, keyword: str | int, *, stays: bool, inner_stays: bool) -> tuple[bool, bool]:
+    """Return whether a value below a keyword, and one inside it, has to stay: a rule may reject what is left."""
     schema, is_type = part.schema, part.location.is_type
     match keyword:
         case "allOf" | "anyOf":
-            return is_ruled, is_ruled_inside
+            return stays, inner_stays
         case "oneOf":
-            return is_ruled, is_ruled_inside or not (is_type or "discriminator" in schema)
+            return stays, inner_stays or not (is_type or "discriminator" in schema)
         case "items":
             must_differ = not is_type and schema.get("uniqueItems") is True  # Pydantic drops repetitions
-            return is_ruled_inside or bool(schema.get("minItems")), is_ruled_inside or must_differ
+            return inner_stays or bool(schema.get("minItems")), inner_stays or must_differ
         case "properties":
-            return is_ruled_inside or "patternProperties" in schema, is_ruled_inside
-    return is_ruled_inside, is_ruled_inside
+            return inner_stays or "patternProperties" in schema, inner_stays
+    return inner_stays, inner_stays
 
 
 def _is_combined(schema: Schema) -> bool:
@@ -206,14 +206,18 @@ def _says_something(schema: object) -> bool:
 
 def _mark_field(part: Subschema, schema: Any) -> Any:
     """Return the schema of a field with a mark. Raises SchemaError where no document states its values."""
-    if not any(_can_be_grounded(option.schema) for option in flattened([part])):
+    options = flattened([part])
+    if not any(_can_be_grounded(option.schema) for option in options):
         raise part.location.refusal(
             "Only a string, a number, a date or a time can be grounded: an enum and a boolean are conclusions, and of "
             "an object or a list the fields and items are grounded",
             keyword="type",
             remedy="Leave the path out, or name the items or fields inside: tags[], lines[].price.",
         )
-    return {**schema, GROUNDED: "words"}
+    return {
+        **schema,
+        GROUNDED: next((option.schema[GROUNDED] for option in options if GROUNDED in option.schema), "words"),
+    }
 
 
 MAX_PLACES = 20_000

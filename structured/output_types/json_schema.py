@@ -15,9 +15,9 @@ from structured.errors import SchemaError
 from structured.errors.arguments import check_fields, flag, instance, one_of, or_none, text
 from structured.errors.recursion import deep, with_room
 from structured.errors.values import shown
-from structured.json_schema.document.drafts import SchemaDraft, named_draft
+from structured.json_schema.document.drafts import SchemaDraft, named_draft, subschemas
 from structured.json_schema.document.library import Path, pointer_of
-from structured.json_schema.document.location import Compilation, KeyOrder, Reading, Schema, Subschema
+from structured.json_schema.document.location import MARKS, Compilation, KeyOrder, Reading, Schema, Subschema
 from structured.json_schema.logic.validity import check_well_formed, rejection
 from structured.json_schema.whitespace import read_whitespace
 from structured.output_types.json_output import DEFAULT_LAYOUT, JsonLayout, JsonOutput, root_of
@@ -78,6 +78,8 @@ class JsonSchema:
         title = schema.get("title") if isinstance(schema, dict) else None
         for noun, own_text in (("name", self.name), *(("URI of a document", uri) for uri in documents)):
             check_document(own_text, f"The {noun}")
+        for document in (schema, *documents.values()):
+            _remove_marks(document, self.draft)
         set_field = object.__setattr__
         set_field(self, "schema", schema)
         set_field(self, "documents", documents)
@@ -225,6 +227,17 @@ def _to_dict(value: Any) -> dict[str, Any]:
     if not isinstance(value, Mapping):
         raise TypeError(f"Object of type {type(value).__name__} is not JSON serializable")
     return dict(value)
+
+
+@deep
+def _remove_marks(schema: Any, draft: SchemaDraft) -> None:
+    """Remove the keywords of this library from a schema: to the specification, they mean nothing."""
+    if isinstance(schema, dict):
+        draft = named_draft(schema.get("$schema")) or draft
+        for mark in MARKS & schema.keys():
+            del schema[mark]
+        for _, inside in subschemas(schema, draft):
+            _remove_marks(inside, draft)
 
 
 def _check_against_metaschema(schema: Schema, draft: SchemaDraft) -> None:

@@ -11,6 +11,7 @@ There the property stays as it is, and the model itself has to leave it out.
 """
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -53,8 +54,9 @@ _PRESENCE_SENSITIVE_KEYWORDS = frozenset(
 """Keywords that may judge a value by whether a property is there."""
 
 _APPLICATORS = ("$ref", "allOf", "anyOf")
-_INNER_POINTERS = ("/properties/", "/items")
-"""The parts of a `$ref` that leads inside a definition: nullable, that would move below `anyOf`, and break it."""
+_INNER_POINTER = re.compile(r"(?:/(?:\$defs|definitions)/[^/]*)*+.*(?:/properties/|/items(?:/|$))")
+"""The pointer of a `$ref` to a place inside a definition. Where a property on its way becomes nullable, what it holds
+moves below `anyOf`, and the `$ref` leads nowhere. `/$defs/Line/properties/price`, but not `/$defs/items`"""
 
 
 def can_be_missing(part: Subschema) -> bool:
@@ -76,11 +78,11 @@ def _allows_nothing(schema: Schema) -> bool:
 def with_missing_fields(root: Subschema, missing: FieldSelection) -> Schema:
     """Return the schema of a type in which chosen fields may be null, and are marked.
 
-    With True, these are all fields of which the type itself does not let a text say that there is none. Raises
-    SchemaError for a path that leads to no field, and for the discriminator of a union.
+    With True, these are all fields of which the type itself does not let a text say that there is none; with False,
+    none. Raises SchemaError for a path that leads to no field, and for the discriminator of a union.
     """
-    if not isinstance(missing, bool):
-        return edited_at(root, missing, _nullable)
+    if missing is not True:
+        return edited_at(root, missing or (), _nullable)
     discriminator_identities = discriminator_properties(root)
 
     def nullable_field(outer_part: Subschema, keys: Sequence[str | int], schema: Any) -> Any:
@@ -93,7 +95,7 @@ def with_missing_fields(root: Subschema, missing: FieldSelection) -> Schema:
 
 
 def _nullable_if_needed(part: Subschema, schema: Any) -> Any:
-    """Return the schema of a field, nullable if it cannot express otherwise that there is nothing."""
+    """Return the schema of a field: marked if it may be null, nullable if it cannot be missing, or else as it is."""
     return _nullable(part, schema) if can_be_null(part) or not can_be_missing(part) else schema
 
 
@@ -143,7 +145,7 @@ def with_missing_properties(root: Subschema, *, are_chosen: bool) -> Schema:
 def _schemas_that_judge_presence(root: Subschema) -> set[Identity]:
     """Return the schemas that may judge a value by whether a property is there, and those inside them."""
     parts = [part for part in (root, *reachable_schemas(root)) if isinstance(part.schema, Mapping)]
-    has_inner_reference = any(place in part.schema.get("$ref", "") for part in parts for place in _INNER_POINTERS)
+    has_inner_reference = any(_INNER_POINTER.match(part.schema.get("$ref", "").partition("#")[2]) for part in parts)
     judging = [part for part in parts if has_inner_reference or _may_judge_presence(part.schema)]
     return {part.identity for judge in judging for part in (judge, *reachable_schemas(judge))}
 

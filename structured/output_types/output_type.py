@@ -325,7 +325,4 @@ def _interface_error(output_type: OutputType[Any], member: str, value: object, r
 
 
 def _is_encodable(value: object) -> bool:
-    try:
-        return isinstance(value, str) and bool(value.encode() or True)
-    except UnicodeEncodeError:
-        return False
+    return isinstance(value, str) and not any("\ud800" <= character <= "\udfff" for character in value)

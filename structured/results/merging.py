@@ -141,7 +141,7 @@ class _NodeMerger(NamedTuple):
     def merged(self, nodes: Sequence[_Node], steps: Steps) -> _Node:
         """Return the merged node of one place.
 
-        Only those of one shape can be put together: that of most. What the others say is kept beside it.
+        Nodes are grouped by shape, and the largest group is merged; the values of the others become alternatives.
         """
         if len(nodes) == 1 and nodes[0].is_leaf:
             return nodes[0]
@@ -207,8 +207,8 @@ def _keep_alternatives(preferred: _Node, others: Sequence[_Node]) -> None:
             target = leaves.get(steps, first_leaf)
             if target is not None and leaf.is_supported:
                 values = {identity(node.value) for node in (target, *target.alternatives)}
-                others = (leaf, *leaf.alternatives)
-                target.alternatives += [node for node in others if identity(node.value) not in values]
+                said = (leaf, *leaf.alternatives)
+                target.alternatives += [node for node in said if identity(node.value) not in values]
 
 
 def _support(node: _Node) -> float:
@@ -241,7 +241,10 @@ _Places = Mapping[Steps, _LeafPlace]
 
 
 def _leaf_places(item: _Node, start: int) -> _Places:
-    """Return the places of the leaves of an item from a position on; of lists in it only if there are no others."""
+    """Return the places of the leaves of an item from a position on.
+
+    Leaves in lists inside it count only if it has no others: by their numbers, they are not the same in two parts.
+    """
     places = {
         steps: _LeafPlace(*leaf.span, identity(leaf.value))
         for steps, leaf in item.leaves()
@@ -264,9 +267,10 @@ class _Record:
         return any(item.part_number == part_number for item in self.items)
 
     def shared_places(self, part_number: int, places: _Places, unshared: _Places) -> int:
-        """Return how many values of an item have the places of its own; 0 if the two are different things.
+        """Return how many unshared places of an item overlap those of the record's items, field by field.
 
-        They are if the document states two values for one field, at two places.
+        0 if the item is another thing: one of its part is in the record already, or a field has another value in the
+        record, at another place.
         """
         if self.has_item_of(part_number):
             return 0
@@ -366,13 +370,15 @@ def vote(candidates: Sequence[SampledAnswer], is_valid: Callable[[Any], bool]) -
     if is_valid(data):
         return VoteResult(data)
     leaves = _leaf_identities(data)
-    closeness = [(-len(leaves ^ _leaf_identities(answer.data)), answer.log_probability) for answer in candidates]
+    other_leaves = [_leaf_identities(answer.data) for answer in candidates]
+    differences = [sum(leaves.get(at) != other.get(at) for at in leaves | other) for other in other_leaves]
+    closeness = [(-count, answer.log_probability) for count, answer in zip(differences, candidates, strict=True)]
     position = closeness.index(max(closeness))
     return VoteResult(candidates[position].data, position)
 
 
-def _leaf_identities(data: Any) -> set[tuple[Steps, str]]:
-    return {(steps, identity(value)) for steps, value in leaves_outside_lists(data)}
+def _leaf_identities(data: Any) -> dict[Steps, str]:
+    return {steps: identity(value) for steps, value in leaves_outside_lists(data)}
 
 
 def _vote_on_place(answers: Sequence[SampledAnswer]) -> Any:

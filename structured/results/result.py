@@ -65,7 +65,7 @@ class Provenance:
 
     Attributes:
         type: The name of the type.
-        type_digest: SHA-256 of its description and schema.
+        type_digest: Its digest; of a type that is written as JSON, the SHA-256 of its schema and layout.
         model: The name of the model.
         vocabulary: The first 16 digits of the fingerprint of the model's vocabulary; None for a server.
         prompt: The first 16 digits of the SHA-256 of the prompt for an empty text.
@@ -156,6 +156,11 @@ class Result(Generic[T]):
     """Why there is no value: fields that the type requires are missing."""
     _inputs: ResultInputs | None = field(default=None)
     """The inputs of the lazy members."""
+    _computed: Mapping[str, Any] = field(default_factory=dict)
+    """The lazy members, of a result that was pickled or written."""
+
+    def __post_init__(self) -> None:
+        vars(self).update(self._computed)
 
     def __repr__(self) -> str:
         """Return the id with the value, or with the error; the stated data where no value can be made."""
@@ -217,10 +222,9 @@ class Result(Generic[T]):
 
     @property
     def confidence(self) -> float:
-        """The least confidence in one of the values.
+        """The least `trust` in one of the values.
 
-        It is 0 where the document left no choice: it states one number, say, whatever that number is about. So it is
-        where the model was asked for nothing at all.
+        0 if a grounded value was the only one that the document states, and 0 if no value has a confidence.
         """
         return min((item.trust for item in self.evidence.values() if item.trust is not None), default=0.0)
 
@@ -279,7 +283,7 @@ class Result(Generic[T]):
         computed = {"data": self.data, "evidence": dict(self.evidence), "provenance": self.provenance}
         computed["flags"] = self.flags
         attempts = tuple(Attempt(attempt.text, picklable(attempt.error)) for attempt in self.attempts)
-        replaced = {"_inputs": None, "attempts": attempts, "metadata": dict(self.metadata)}
+        replaced = {"_inputs": None, "_computed": computed, "attempts": attempts, "metadata": dict(self.metadata)}
         replaced |= {"conflicts": dict(self.conflicts), "_missing_error": picklable(self._missing_error)}
         return {**vars(self), **computed, **replaced}
 
@@ -313,17 +317,15 @@ def instance_of(result: Result[Any]) -> Any:
 def result_from_json(
     record: Mapping[str, Any], position: int, output_type: OutputType[Any] | None, provenance: Provenance | None
 ) -> Result[Any]:
-    """Return the result that a JSON form says, its value read as the type; without a type, the plain data.
+    """Return the result of a JSON form, its value read as the type; without a type, the value is the plain data.
 
-    Raises ValueError if it is none, or if the type does not read its answer.
+    Raises ValueError if the form is no result, or if the type does not read its answer.
     """
     try:
         metadata = dict(record.get("metadata", {}))
         if "error" in record:
             error = error_from_json(record["error"])
-            failed = Result[Any](record["id"], position, "", metadata, error=error)
-            vars(failed)["provenance"] = provenance
-            return failed
+            return Result(record["id"], position, "", metadata, error=error, _computed={"provenance": provenance})
         result = _answered_from_json(record, position, metadata)
         data = record.get("data", record["value"])
         records = record.get("evidence", {}) if "document" in record else {}  # else its places are in no text
@@ -342,9 +344,7 @@ def result_from_json(
         result = replace(result, _inputs=ResultInputs(output_type))
     else:
         members["flags"] = tuple(Flag(**flag) for flag in record.get("flags", ()))
-    result = replace(result, _instance=instance, _missing_error=missing_error)
-    vars(result).update(members)
-    return result
+    return replace(result, _instance=instance, _missing_error=missing_error, _computed=members)
 
 
 def _answered_from_json(record: Mapping[str, Any], position: int, metadata: Mapping[str, Any]) -> Result[Any]:
@@ -394,7 +394,7 @@ def error_to_json(error: StructuredError) -> dict[str, Any]:
 
 
 def error_from_json(record: Any) -> StructuredError:
-    """Return the error that a JSON object says. Raises ValueError if it says none."""
+    """Return the error of a JSON object that `error_to_json` made. Raises ValueError for any other object."""
     try:
         kind = getattr(errors, record["kind"], None)
         if not isinstance(kind, type) or not issubclass(kind, StructuredError):

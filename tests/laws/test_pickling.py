@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -17,7 +18,7 @@ from pydantic import BaseModel, Field
 from structured import Extractor, JsonLayout, JsonSchema, Samples, Thinking, inspect_type
 from structured.decoding import Generation
 from structured.extraction import Options, events
-from structured.models import PACKAGED_MODEL, FunctionModel
+from structured.models import PACKAGED_MODEL, FunctionModel, ScriptedModel
 from structured.results import PartialReader
 
 TOKENIZER = ByteTokenizer()
@@ -133,6 +134,14 @@ def test_values_are_what_they_were(way: Any) -> None:
     assert said(way(result) if callable(way) else pickled(result, way)) == said(result)
     representative = way(refused) if callable(way) else pickled(refused, way)
     assert [str(error) for error in representative.refusals] == [str(error) for error in refused.refusals]
+
+
+def test_a_result_that_was_pickled_keeps_all_where_a_field_is_replaced() -> None:
+    result = Extractor(Person, model=ScriptedModel('{"name": "Ana", "age": 31}')).result("Ana is 31.")
+    changed = replace(pickled(result), id="a")
+    assert (changed.id, said(changed)) == ("a", said(result))
+    assert result.evidence
+    assert (changed.evidence, changed.provenance) == (result.evidence, result.provenance)
 
 
 def test_a_reader_goes_on_elsewhere() -> None:

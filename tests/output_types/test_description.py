@@ -15,6 +15,7 @@ from pydantic import BaseModel, Field, PastDate
 from typing_extensions import TypedDict
 
 from structured import JsonSchema
+from structured.automata.byte_automaton import accepts_text
 from structured.output_types.described_types import DescribedType
 from structured.output_types.description import describe
 from structured.output_types.json_output import TASK
@@ -43,6 +44,24 @@ class Described(BaseModel):
     seen: PastDate
     level: Level
     own: Level = Field(description="as they say")
+
+
+@pytest.mark.parametrize(
+    ("rule", "description"),
+    [
+        ({}, "[integer, any, ...]"),
+        ({"items": False}, "[integer]"),
+        ({"maxItems": 1}, "[integer] (<= 1 items)"),
+        ({"unevaluatedItems": False}, "[integer]"),
+        ({"unevaluatedItems": {"type": "string"}}, "[integer, string, ...]"),
+    ],
+)
+def test_items_after_the_first_ones_are_described_where_they_are_allowed(rule: Any, description: str) -> None:
+    schema = JsonSchema({"type": "array", "prefixItems": [{"type": "integer"}], **rule})
+    assert sketch(schema) == description
+    automaton = resolve_type(schema).automaton()
+    assert accepts_text(automaton, '[1, "x"]') == ("..." in description)
+    assert sketch(tuple[int, str]).startswith("[integer, string]")
 
 
 def test_what_the_author_says_reaches_the_prompt() -> None:

@@ -146,6 +146,24 @@ def test_quotations_of_characters_need_no_boundaries() -> None:
         extract(Code, "Codes: AB1234.", model=scripted('{"word": "B12", "part": "B12"}'))
 
 
+@pytest.mark.parametrize("grounded", [None, True, ["code"]])
+@pytest.mark.parametrize(
+    "code", [Annotated[str, Grounding("characters")], Annotated[str, Grounding("characters")] | None]
+)
+def test_an_option_keeps_the_boundaries_of_a_mark(code: Any, grounded: Any) -> None:
+    found = extract(
+        create_model("Code", code=(code, ...)), "refAB12end", model=scripted('{"code": "AB12"}'), grounded=grounded
+    )
+    assert found.code == "AB12"
+
+
+def test_a_json_schema_marks_nothing_by_itself() -> None:
+    """An unknown keyword is an annotation, also in a document that is referred to."""
+    schema = {"type": "string", "grounded on": "x"}
+    for wanted in (JsonSchema(schema), JsonSchema({"$ref": "other"}, documents={"other": schema})):
+        assert extract(wanted, "a text", model=scripted('"zzz"')) == "zzz"
+
+
 def test_what_is_one_of_itself_cannot_be_grounded() -> None:
     """A definition among whose branches it is itself: the error says so, and looking for its type ends."""
     itself = {"$defs": {"A": {"anyOf": [{"$ref": "#/$defs/A"}, {"type": "string"}]}}}

@@ -96,6 +96,30 @@ def test_what_is_missing_is_left_out_of_the_value_and_listed():
     assert said(read_back(found, JsonSchema(PERSON), True)) == said(found)
 
 
+def test_a_keyword_that_is_named_like_a_mark_marks_nothing():
+    """To the specification it is unknown, and a property may have its name."""
+    marks = {"not stated": "dropped", "supported": True, "is key": True, "validators": 5}
+    b = {"type": ["string", "null"], **marks}
+    line = {"properties": {"validators": b}}
+    schema = {"type": "object", "properties": {"a": {"type": ["string", "null"]}, "b": b, "validators": line}, **marks}
+    text = '{"a": "x", "b": null, "validators": {"validators": null}}'
+    found = written({**schema, "required": ["a", "b", "validators"]}, text, allow_missing=["a"])
+    assert (found.value, found.missing) == (json.loads(text), ())
+
+
+def test_without_missing_properties_a_type_is_as_it_was():
+    for output_type in (resolve_type(int), resolve_type(JsonSchema(PERSON))):
+        assert output_type.with_missing(False).schema == output_type.schema
+
+
+@pytest.mark.parametrize("name", ["items", "items_of_order", "definitions"])
+def test_a_definition_may_have_any_name(name):
+    """A reference to it does not lead inside it."""
+    schema = {"type": "object", "properties": {"a": {"$ref": f"#/$defs/{name}"}, "b": {"type": "string"}}}
+    found = written({**schema, "$defs": {name: {"type": "string"}}}, '{"a": "x", "b": null}', allow_missing=True)
+    assert (found.value, found.missing) == ({"a": "x"}, ("b",))
+
+
 def test_only_the_properties_at_the_chosen_paths_are_listed():
     """Also where two properties refer to one definition."""
     found = written(

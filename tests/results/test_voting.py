@@ -128,6 +128,14 @@ def test_the_ballot_that_agrees_most_stands_in() -> None:
     assert vote(cast, always).data == {"day": 31, "month": 4, "place": "Bonn"}
 
 
+def test_a_changed_value_and_an_absent_one_each_count_once() -> None:
+    """Each differs in one path from what most say, so the likeliest is taken."""
+    changed = [SampledAnswer({"a": 1, "b": 1, "c": 1, name: 0}, -2.0 - number) for number, name in enumerate("abc")]
+    cast = [*changed, SampledAnswer({"a": 1, "b": 1}, -9.0)]
+    assert vote(cast, always).data == {"a": 1, "b": 1, "c": 1}
+    assert vote(cast, never).position == 0
+
+
 def test_whether_there_is_something_is_voted_on_before_what_it_is() -> None:
     """Three addresses that differ have more votes than one null twice."""
     streets = [{"address": {"street": name, "city": "Bonn"}} for name in ("A", "B", "C")]

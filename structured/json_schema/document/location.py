@@ -41,10 +41,13 @@ UNSATISFIABLE = "Unsatisfiable: "
 MAX_COMBINATIONS = 3000
 """The most branches of several choices that are combined with each other in one schema."""
 
-ANNOTATIONS = frozenset({GROUNDED, GROUNDED_AFTERWARDS, KEY, NOT_STATED, VALIDATORS}).union(
+MARKS = frozenset({GROUNDED, GROUNDED_AFTERWARDS, KEY, NOT_STATED, VALIDATORS})
+"""The keywords of this library, which only types have."""
+
+ANNOTATIONS = MARKS.union(
     ("$comment", "default", "deprecated", "description", "examples", "readOnly", "title", "writeOnly")
 )
-"""Keywords that restrict nothing (validation §9, and the marks of types)."""
+"""Keywords that restrict nothing (validation §9, and the marks)."""
 
 T = TypeVar("T")
 
