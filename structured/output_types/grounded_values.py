@@ -120,17 +120,29 @@ def _marked_everywhere(part: Subschema, quoted_pointers: set[str] | None, *, may
     for keys, _ in subschemas(schema, part.location.draft) if isinstance(schema, Mapping) else ():
         if keys[0] != "propertyNames":
             is_branch = keys[0] in {"anyOf", "oneOf"}
-            is_item = keys[0] == "items" and "prefixItems" not in schema
+            is_item = keys == ("items",) and "prefixItems" not in schema
             is_replaceable = is_item or (is_branch and (may_be_missing or can_be_null(part)))
             marked = _marked_everywhere(part.subschema(*keys), quoted_pointers, may_be_missing=is_replaceable)
             schema = with_schema_at(schema, keys, marked)
     if not isinstance(schema, Mapping) or GROUNDED in schema or not _can_be_grounded(schema):
+        _refuse_half_grounded(part)
         return schema
     is_text = types_of(schema) - {"null"} == {"string"} and not is_stated_in_forms(schema)
     can_be_removed = is_text and (may_be_missing or "null" in types_of(schema))
     if can_be_removed and quoted_pointers is not None and part.location.pointer not in quoted_pointers:
         return {**schema, GROUNDED_AFTERWARDS: True}
     return {**schema, GROUNDED: "words"}
+
+
+def _refuse_half_grounded(part: Subschema) -> None:
+    """Raise SchemaError where a schema names types of which only some can be read off a document."""
+    schema = part.schema
+    if isinstance(schema, Mapping) and "type" in schema and GROUNDED not in schema:
+        types = types_of(schema) - {"null"}
+        if types & GROUNDABLE and not types <= GROUNDABLE and not schema.keys() & _CONCLUSION_KEYWORDS:
+            problem = f"A value of the types {', '.join(sorted(types))} can be grounded only in part"
+            remedy = "Write the types as branches of anyOf, or name the paths that have to be grounded."
+            raise part.location.refusal(problem, keyword="type", remedy=remedy)
 
 
 _RULES_FOR_ALL_INSIDE = frozenset(
@@ -179,13 +191,18 @@ def _stays_below(part: Subschema, keyword: str | int, *, stays: bool, inner_stay
         case "allOf" | "anyOf":
             return stays, inner_stays
         case "oneOf":
-            return stays, inner_stays or not (is_type or "discriminator" in schema)
-        case "items":
+            is_chosen = is_type or "discriminator" in schema
+            return stays or not is_chosen, inner_stays or not is_chosen
+        case "items" if isinstance(schema["items"], Mapping):
             must_differ = not is_type and schema.get("uniqueItems") is True  # Pydantic drops repetitions
             return inner_stays or bool(schema.get("minItems")), inner_stays or must_differ
-        case "properties":
-            return inner_stays or "patternProperties" in schema, inner_stays
-    return inner_stays, inner_stays
+        case "properties" | "patternProperties":
+            patterns = schema.get("patternProperties", ())
+            stays_inside = inner_stays or len(patterns) > 1 or (bool(patterns) and "properties" in schema)
+            return stays_inside, stays_inside
+        case "additionalProperties" | "prefixItems":
+            return inner_stays, inner_stays
+    return True, True  # the text would not be found again
 
 
 def _is_combined(schema: Schema) -> bool:
