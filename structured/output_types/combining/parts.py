@@ -251,7 +251,7 @@ class Combination(OutputType[T]):
 
     def _split(self, text: str) -> list[PositionSpan]:
         """Return the positions that a text goes through, with their spans. Raises ValueError if it is no such text."""
-        return self._positions.read(lambda positions: self._split_by(positions, text))
+        return self._positions.run(lambda positions: self._split_by(positions, text))
 
     def _split_by(self, positions: Positions, text: str) -> list[PositionSpan]:
         spans, quoted = split_text(positions, text), repr(shortened(text, MAX_NAME))
