@@ -38,7 +38,7 @@ def split_text(positions: Positions, text: str, *, longest: bool = True) -> list
     Earlier spans are as long as they can be, or as short, if not `longest`.
     """
     data = arguments.text("text", text).encode()
-    if not data and positions.is_empty:
+    if not data and positions.may_be_empty:
         return []
     leading = _members_leading_to_end(positions, data)
     ends_of_positions: list[tuple[int, int]] = []
