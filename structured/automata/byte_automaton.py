@@ -36,11 +36,11 @@ class StringRun(NamedTuple):
     max_distance: int
     """An upper bound of the distances after unescaped characters."""
     equivalent_state: int
-    """A state after which the same other tokens may follow; many states share it."""
+    """A state after which the same tokens that are not unescaped may follow; many states share it."""
     is_ended_by_quote_only: bool
     """Whether only a quote ends the string, so that no token with a control character before a quote may follow."""
     state_in_string: int
-    """A state after which the same tokens without a quote may follow, independent of the stack below; DEAD if none."""
+    """A state after which the same tokens without a quote may follow, whatever encloses the string; DEAD if none."""
     is_equivalent_state_fixed: bool
     """Whether unescaped characters do not change the equivalent state."""
 
@@ -208,18 +208,18 @@ class AutoReset(Generic[R]):
         self._object: R | None = None
         self._lock = Lock()
 
-    def read(self, read: Callable[[R], T]) -> T:
-        """Return the result of `read`; repeat it with unused limits if earlier texts had used up the limits.
+    def run(self, task: Callable[[R], T]) -> T:
+        """Return the result of `task`; repeat it with unused limits if earlier texts had used up the limits.
 
         Raises PatternError or GrammarError if one text alone exceeds the limits.
         """
         resettable, is_unused = self._for_a_text()
         try:
-            return read(resettable)
+            return task(resettable)
         except AUTOMATON_ERRORS:
             if is_unused or not resettable.is_exhausted:
                 raise
-        return read(self._for_a_text()[0])
+        return task(self._for_a_text()[0])
 
     def _for_a_text(self) -> tuple[R, bool]:
         """Return the object for the next text, and whether it is unused."""
@@ -236,4 +236,4 @@ class Recogniser(AutoReset[Automaton]):
 
     def accepts(self, text: str) -> bool:
         """Tell whether a text is in the language. Raises PatternError or GrammarError at the automaton's limits."""
-        return self.read(lambda automaton: accepts_text(automaton, text))
+        return self.run(lambda automaton: accepts_text(automaton, text))

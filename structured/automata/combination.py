@@ -108,14 +108,14 @@ _Content = tuple[bool, frozenset[Member]]
 class Positions:
     """The positions of automata in a combination: the first ones, and the ones that may follow each.
 
-    A text may end after a `last` position, or be empty if `is_empty`.
+    A text may end after a `last` position; the empty text is one if `may_be_empty`.
     """
 
     automata: Sequence[Automaton]
     first: Sequence[int]
     followers: Sequence[Sequence[int]]
     last: frozenset[int]
-    is_empty: bool
+    may_be_empty: bool
 
     @classmethod
     def of(cls, expression: Expression) -> "Positions":
@@ -123,7 +123,7 @@ class Positions:
         builder = _PositionBuilder()
         fragment = builder.add(expression)
         followers = [tuple(dict.fromkeys(successors)) for successors in builder.followers]
-        return cls(builder.automata, fragment.first, followers, frozenset(fragment.last), fragment.is_empty)
+        return cls(builder.automata, fragment.first, followers, frozenset(fragment.last), fragment.may_be_empty)
 
     @cached_property
     def bytes_after(self) -> list[int]:
@@ -176,7 +176,7 @@ class _Fragment(NamedTuple):
 
     first: tuple[int, ...]
     last: tuple[int, ...]
-    is_empty: bool
+    may_be_empty: bool
 
 
 @dataclass(slots=True)
@@ -190,10 +190,10 @@ class _PositionBuilder:
         """Add the positions of an expression."""
         match expression:
             case InSequence(parts):
-                return reduce(self._then, map(self.add, parts), _Fragment((), (), is_empty=True))
+                return reduce(self._then, map(self.add, parts), _Fragment((), (), may_be_empty=True))
             case OneOf(options):
-                first, last, is_empty = zip(*map(self.add, options), strict=True)
-                return _Fragment(tuple(chain.from_iterable(first)), tuple(chain.from_iterable(last)), any(is_empty))
+                first, last, may_be_empty = zip(*map(self.add, options), strict=True)
+                return _Fragment(tuple(chain.from_iterable(first)), tuple(chain.from_iterable(last)), any(may_be_empty))
             case Repeated():
                 return self._repeated(expression)
         return self._alone(expression)
@@ -208,14 +208,14 @@ class _PositionBuilder:
         self.automata.append(automaton)
         self.followers.append([])
         position = len(self.automata) - 1
-        return _Fragment((position,), (position,), is_empty=False)
+        return _Fragment((position,), (position,), may_be_empty=False)
 
     def _then(self, left: _Fragment, right: _Fragment) -> _Fragment:
         self._link(left, right)
         return _Fragment(
-            left.first + (right.first if left.is_empty else ()),
-            right.last + (left.last if right.is_empty else ()),
-            left.is_empty and right.is_empty,
+            left.first + (right.first if left.may_be_empty else ()),
+            right.last + (left.last if right.may_be_empty else ()),
+            left.may_be_empty and right.may_be_empty,
         )
 
     def _link(self, left: _Fragment, right: _Fragment) -> None:
@@ -223,10 +223,10 @@ class _PositionBuilder:
             self.followers[position] += right.first
 
     def _repeated(self, expression: Repeated) -> _Fragment:
-        """Add one position set for each counted item; without a maximum, one more that follows itself."""
+        """Add the positions of each counted item; without a maximum, those of one more, which follows itself."""
         item, separator, minimum, maximum = expression
         if maximum == 0:
-            return _Fragment((), (), is_empty=True)
+            return _Fragment((), (), may_be_empty=True)
         counted = self.add(item)
         ends = [counted] if minimum <= 1 else []
         for count in range(2, (max(minimum, 1) if maximum is None else maximum) + 1):
@@ -236,9 +236,9 @@ class _PositionBuilder:
         if maximum is None:
             separated_item = self._then(self.add(separator), self.add(item))
             self._link(separated_item, separated_item)
-            ends = [self._then(counted, separated_item._replace(is_empty=True))]
-        is_empty = minimum == 0 or any(end.is_empty for end in ends)
-        return _Fragment(ends[-1].first, tuple(chain.from_iterable(end.last for end in ends)), is_empty)
+            ends = [self._then(counted, separated_item._replace(may_be_empty=True))]
+        may_be_empty = minimum == 0 or any(end.may_be_empty for end in ends)
+        return _Fragment(ends[-1].first, tuple(chain.from_iterable(end.last for end in ends)), may_be_empty)
 
 
 class CombinedAutomaton(LazyAutomaton[_Content]):
@@ -255,7 +255,7 @@ class CombinedAutomaton(LazyAutomaton[_Content]):
         refuse_unique_items(self.parts)
         self.positions = positions = Positions.of(flat)
         members = positions.closure(positions.start_members(positions.first))
-        self.start = self._start_state((positions.is_empty, frozenset(members)))
+        self.start = self._start_state((positions.may_be_empty, frozenset(members)))
 
     @property
     def parts(self) -> list[Automaton]:
@@ -301,10 +301,10 @@ class CombinedAutomaton(LazyAutomaton[_Content]):
 
     def distance(self, content: _Content) -> int:
         """Return the bytes of the shortest completion: of a member, and of the positions after it."""
-        is_empty, members = content
+        may_be_empty, members = content
         automata, bytes_after = self.positions.automata, self.positions.bytes_after
         lengths = (int(automata[position].distances[state]) + bytes_after[position] for position, state in members)
-        return 0 if is_empty else min(lengths)
+        return 0 if may_be_empty else min(lengths)
 
 
 def _with_fingerprints(expression: Expression) -> object:
@@ -320,7 +320,7 @@ def _with_fingerprints(expression: Expression) -> object:
 
 
 def _replace_automata(expression: Expression, new: Callable[[Automaton], Expression | None]) -> Expression | None:
-    """Return an expression with others in place of its automata; None if it has no text where some have none."""
+    """Return an expression with `new(automaton)`, None for no text, as each automaton; None if no text is left."""
     match expression:
         case InSequence(parts) | OneOf(parts):
             replaced = [_replace_automata(part, new) for part in parts]

@@ -134,7 +134,7 @@ def default_cache() -> DiskCache | None:
 
 
 MAX_MASK_BYTES = 1 << 24
-"""Of the distinct masks saved for one index, the first ones: 1,046 over Llama 3's vocabulary."""
+"""The most bytes of masks saved for one index (1,046 masks of Llama 3's vocabulary); further ones are not saved."""
 
 MAX_WALK_SECONDS = 0.1
 """Spent on the tree before the first token; the masks of states that were not reached by then are made when needed."""

@@ -240,8 +240,8 @@ class Index:
     def _new_budget_mask_by_bytes(self, state: int, max_tokens: int) -> Mask:
         """Return the mask of a budget where the states after all tokens are too many to be looked at, one by one.
 
-        Allowed are the tokens after which there are as many left as bytes are needed, and those that the shortest text
-        begins with.
+        A token is allowed if the bytes needed after it are at most the tokens left, one byte a token, or if the
+        shortest text begins with it and fits.
         """
         mask = self._walks.mask_up_to_distance(state, max_tokens - 1)
         for token_id in self.shortest_first_tokens(state):

@@ -1,8 +1,9 @@
 """The keywords of objects (core §10.3.2, validation §6.5), compiled to JSON objects.
 
-Properties are written in the order of the schema, followed by others. With separators between optional members, a
-regular expression would grow with the square of their number; the node `ObjectMembers` does not. Unlisted names
-are of one kind if the same regular expressions match in them; each kind has one schema for its values.
+Properties are written in the order of the schema, followed by others; with `key_order="any"`, in any order. With
+separators between optional members, a regular expression would grow with the square of their number; the node
+`ObjectMembers` does not. Unlisted names are of one kind if the same regular expressions match in them; each kind has
+one schema for its values.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -42,7 +43,7 @@ from structured.json_schema.required_members import (
     RequiredMembers,
     UnmetClauses,
 )
-from structured.regex import EMPTY, Literal, Pattern, Unlike, Words, concat, literal, union, words
+from structured.regex import Literal, Pattern, Unlike, Words, concat, literal, union, words
 from structured.regex.character_classes import ECMA, RUST
 from structured.regex.json_strings import escaped
 from structured.regex.syntax import ANY_TEXT, NOTHING
@@ -184,13 +185,14 @@ class _ObjectCompiler:
 
     def _single_other(self, others: OtherMembers) -> Member:
         """Return a last member for one property by an unlisted name; two of them could be written in two orders."""
-        if others.any is None or others.required is not None:
+        pattern = others.any
+        if pattern is None or others.required is not None:
             raise self.location.refusal(
                 "'uniqueItems' is not supported for objects that require some unlisted property",
                 keyword=None,
                 remedy="List the properties.",
             )
-        return Member("", others.any, False, lambda unmet: iter([(others.any or EMPTY, unmet)]))
+        return Member("", pattern, False, lambda unmet: iter([(pattern, unmet)]))
 
     def _resolved_clauses(self) -> list[Clause]:
         clauses: list[Clause] = []
@@ -324,7 +326,8 @@ class _ObjectCompiler:
         try:
             return self._other_members_by_kind(regexes)
         except PatternError as error:
-            raise self.location.refusal(error.problem, keyword="patternProperties", remedy=error.remedy) from error
+            keyword = "patternProperties" if regexes or self.allowed_names is None else "propertyNames"
+            raise self.location.refusal(error.problem, keyword=keyword, remedy=error.remedy) from error
 
     def _member(self, key: Pattern, schemas: Subschemas) -> Pattern | None:
         try:
@@ -372,8 +375,8 @@ class _ObjectCompiler:
         groups: dict[object, list[frozenset[int]]] = {}
         for kind in partition.kinds:
             rules = self._rules_for_kind(kind, regexes)
-            existence_rules = frozenset(index for index in kind if index >= len(regexes))
-            key = existence_rules, *((rule.identity, rule.location.path) for rule in rules)
+            rules_that_allow = frozenset(index for index in kind if index >= len(regexes))
+            key = rules_that_allow, *((rule.identity, rule.location.path) for rule in rules)
             groups.setdefault(key, []).append(kind)
         return list(groups.values())
 

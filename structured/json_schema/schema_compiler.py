@@ -43,7 +43,7 @@ from structured.json_schema.keyword_types import (
     check_shape,
 )
 from structured.json_schema.logic.choices import CHOICES
-from structured.json_schema.logic.conjunctions import Conjunction, check_productive, definition
+from structured.json_schema.logic.conjunctions import Case, Conjunction, check_productive, definition
 from structured.json_schema.logic.listed_values import allowed_values, listed_values, lists_values
 from structured.json_schema.logic.validity import NotEvaluatedError
 from structured.json_schema.numbers.number_patterns import integer, number
@@ -61,7 +61,7 @@ MAX_COMBINATIONS_IN_ANY_ORDER = 300
 """The most combinations of choices for which properties stay in any order; with more, they have that of the schema."""
 
 SCHEMAS_PER_COMBINATION = 100
-"""The schemas of one combination; a combination of more schemas counts several times."""
+"""A combination counts once, and once more for each so many of its schemas."""
 
 
 def schema_to_pattern(
@@ -202,11 +202,9 @@ def _pattern_of_conjunction(conjunction: Conjunction, location: Location) -> Pat
     if clauses is None:
         return _pattern_of_cases(conjunction, location, is_alone=is_alone)
     if location.compilation.key_order == "any":
-        try:
-            return _pattern_of_few_cases(conjunction, location)
-        except _TooManyCasesError:
-            if location.compilation.combinations > location.compilation.max_combinations:
-                raise
+        pattern = _pattern_of_few_cases(conjunction, location)
+        if pattern is not None:
+            return pattern
     for part in conjunction.schemas:
         check_keywords(part, OBJECT)
     return object_(conjunction.schemas, location, Compilers(pattern_of, names_of), clauses)
@@ -222,44 +220,46 @@ def _listed_values_under_choices(conjunction: Conjunction, location: Location) -
     return None
 
 
-class _TooManyCasesError(SchemaError):
-    """The choices of a schema have too many combinations."""
-
-
 def _pattern_of_cases(conjunction: Conjunction, location: Location, *, is_alone: bool = False) -> Pattern:
     """Return the union of the patterns of all cases.
 
     Cases that distinguish denied schemas by a property are not taken where optional properties are always written, or
     have one order, since they would change the texts.
     """
-    part, keyword, options, _ = conjunction.choices[0]
     if is_alone:
-        return _union(pattern_of, options)
+        return _union(pattern_of, conjunction.choices[0].options)
     compilation = location.compilation
     is_free = compilation.key_order == "any" and compilation.optional_properties == "schema"
-    cases = conjunction.cases(by_property=is_free)
-    compilation.combinations += len(cases) * (1 + len(conjunction.schemas) // SCHEMAS_PER_COMBINATION)
-    if compilation.combinations > compilation.max_combinations:
-        raise _TooManyCasesError(
-            f"Choices are combined in more than {MAX_COMBINATIONS:,} ways",
-            schema_path=part.location.pointer,
-            keyword=keyword,
-            remedy="Nest fewer.",
-        )
+    cases = _counted_cases(conjunction, compilation, by_property=is_free)
     return _union(lambda case: _pattern_of_conjunction(conjunction.in_case(case), location), cases)
 
 
-def _pattern_of_few_cases(conjunction: Conjunction, location: Location) -> Pattern:
-    """Return the union of the patterns of all cases. Raises `_TooManyCasesError` where properties need an order."""
+def _counted_cases(conjunction: Conjunction, compilation: Compilation, *, by_property: bool = False) -> list[Case]:
+    """Return the cases of a conjunction. Raises `SchemaError` if those of the whole schema are too many."""
+    part, keyword, _, _ = conjunction.choices[0]
+    cases = conjunction.cases(by_property=by_property)
+    compilation.combinations += len(cases) * (1 + len(conjunction.schemas) // SCHEMAS_PER_COMBINATION)
+    if compilation.combinations > compilation.max_combinations:
+        raise part.location.refusal(
+            f"Choices are combined in more than {MAX_COMBINATIONS:,} ways",
+            keyword=keyword,
+            remedy="Combine fewer choices.",
+        )
+    return cases
+
+
+def _pattern_of_few_cases(conjunction: Conjunction, location: Location) -> Pattern | None:
+    """Return the union of the patterns of all cases; None if they are so many that properties need an order."""
     compilation = location.compilation
     start, most = compilation.combinations, compilation.max_combinations
     compilation.max_combinations = min(most, start + MAX_COMBINATIONS_IN_ANY_ORDER)
     try:
         return _pattern_of_cases(conjunction, location)
-    except _TooManyCasesError:
-        if compilation.combinations <= most:
-            compilation.combinations = start
-        raise
+    except SchemaError:
+        if not compilation.max_combinations < compilation.combinations <= most:
+            raise
+        compilation.combinations = start
+        return None
     finally:
         compilation.max_combinations = most
 
@@ -288,7 +288,8 @@ def _names_of_conjunction(conjunction: Conjunction, location: Location) -> Patte
             check_keywords(part, STRING)
         return words(allowed_values(conjunction.schemas, STRING, list(conjunction.denied.values())))
     if conjunction.choices:
-        cases = conjunction.cases(by_property=False)
+        is_alone = conjunction.is_one_choice
+        cases = conjunction.cases(by_property=False) if is_alone else _counted_cases(conjunction, location.compilation)
         return _union(lambda case: _names_of_conjunction(conjunction.in_case(case), location), cases)
     types = allowed_types(conjunction.schemas)
     if location.is_type and "string" not in types:
@@ -347,7 +348,6 @@ def _pattern_by_type(schemas: Subschemas, location: Location, denied: Sequence[S
             return any_value(location)
         if location.is_type:
             raise asserting.location.refusal("A rule for values of any type is not supported", remedy="Name the type.")
-    schemas = schemas or [Subschema({}, location)]
     if len(types) == 1:
         (name,) = types
         return TYPES[name](schemas, location)

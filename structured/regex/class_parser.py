@@ -86,7 +86,7 @@ class ClassParser:
             sure = self.classes(character.lower())
             possible = normalise([*sure, *self.dialect.uncertain()]) if character not in "sS" else sure
             return (complement(possible), complement(sure)) if character.isupper() else (sure, possible)
-        if character in "pP" and (self.dialect is not PYTHON):
+        if character in "pP" and self.dialect is not PYTHON:
             return self._property(negated=character == "P")
         return _both(self._code_point(character))
 

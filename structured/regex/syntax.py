@@ -1,12 +1,13 @@
 """The syntax tree of a regular expression over Unicode characters.
 
-Functions make six kinds of node and keep every tree non-empty (some text matches it) and flat: `literal`, `words`,
-`char_set`, `concat`, `alternation`, `repeat`. Four more, `ObjectMembers`, `Unlike`, `AutomatonPattern` and `Quotation`,
-describe JSON objects and strings in linear space, where the six would need quadratic space or more. `Reference` lets a
-pattern contain itself, and `Distinct` compares items with earlier ones; both go beyond regular languages. `Anchor`,
-`Lookahead` and `Lookbehind` are conditions that match no character: they come from patterns that people write, and
-`automata/dfa/` eliminates them before an automaton is built. `str(node)` is the same language as a Python `re` pattern,
-where there is one. Lone surrogates are not characters: no node matches one, and no UTF-8 text has one.
+Functions make six kinds of node and keep every tree flat: `literal`, `words`, `char_set`, `concat`, `alternation`,
+`repeat`. Some text matches each, unless it contains a condition, such as `NOTHING`. Four more, `ObjectMembers`,
+`Unlike`, `AutomatonPattern` and `Quotation`, describe JSON objects and strings in linear space, where the six would
+need quadratic space or more. `Reference` lets a pattern contain itself, and `Distinct` compares items with earlier
+ones; both go beyond regular languages. `Anchor`, `Lookahead` and `Lookbehind` are conditions that match no character:
+they come from patterns that people write, and `automata/dfa/` eliminates them before an automaton is built. `str(node)`
+is the same language as a Python `re` pattern, where there is one. Lone surrogates are not characters: no node matches
+one, and no UTF-8 text has one.
 """
 
 from collections.abc import Callable, Iterable, Mapping

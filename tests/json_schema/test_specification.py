@@ -30,6 +30,7 @@ from structured.json_schema.document.location import Compilation, KeyOrder, Read
 from structured.json_schema.schema_compiler import schema_to_pattern
 from structured.json_schema.whitespace import read_whitespace
 from structured.regex import Pattern
+from structured.results.result import error_from_json, error_to_json
 from structured.vocabulary import Vocabulary
 
 
@@ -296,6 +297,28 @@ def test_choices_that_multiply_are_an_error_and_no_hang() -> None:
     choices = [{"anyOf": [{"minLength": 10 * number + start} for number in range(10)]} for start in range(10)]
     with pytest.raises(SchemaError, match="combined in more than"):
         schema_to_pattern({"allOf": choices}, reading=Reading.SPECIFICATION)
+
+
+def test_choices_of_names_that_multiply_are_an_error_and_no_hang() -> None:
+    """They are counted as those of values are; the error is public, and the same when it is read from a file."""
+    choices = [{"anyOf": [{"minLength": number + 1}, {"maxLength": 40 - number}]} for number in range(11)]
+    with pytest.raises(SchemaError, match="combined in more than") as caught:
+        schema_to_pattern({"type": "object", "propertyNames": {"allOf": choices}}, reading=Reading.SPECIFICATION)
+    assert caught.value.remedy == "Combine fewer choices."
+    assert type(caught.value) is type(error_from_json(error_to_json(caught.value))) is SchemaError
+
+
+@pytest.mark.parametrize("keyword", ["patternProperties", "propertyNames"])
+def test_the_keyword_of_patterns_of_names_that_are_too_large_is_one_of_the_schema(
+    keyword: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A partition of the names exceeds the states, for either keyword."""
+    monkeypatch.setattr("structured.automata.dfa.language.MAX_STATES", 50)
+    regex = "[ab]*a[ab]{11}$"
+    schema = {"propertyNames": {"pattern": regex}, "patternProperties": {regex: True}}
+    with pytest.raises(SchemaError) as caught:
+        schema_to_pattern({"type": "object", keyword: schema[keyword]}, reading=Reading.SPECIFICATION)
+    assert caught.value.keyword == keyword
 
 
 @pytest.mark.slow

@@ -110,14 +110,14 @@ class Conjunction:
         self._add_new(part._replace(unevaluated_parents=self._note_seen(part)))
 
     def _note_seen(self, part: Subschema) -> frozenset[Identity]:
-        """Note that a schema is added; return its unevaluated parents, with the earlier ones if it was added before."""
-        identity, parents = part.identity, part.unevaluated_parents
-        if identity in self.seen:
-            parents |= self.seen[identity]
-            self.schemas = [schema for schema in self.schemas if schema.identity != identity]
-            self.choices = [choice for choice in self.choices if choice.part.identity != identity]
-        self.seen[identity] = parents
-        return parents if UNEVALUATED.isdisjoint(part.schema) else parents | {identity}
+        """Note that a schema is added, perhaps again; return the `unevaluated_parents` of the schemas inside it."""
+        own, parents = part.identity, part.unevaluated_parents
+        if own in self.seen:
+            parents |= self.seen[own]
+            self.schemas = [schema for schema in self.schemas if schema.identity != own]
+            self.choices = [choice for choice in self.choices if choice.part.identity != own]
+        self.seen[own] = parents
+        return parents if UNEVALUATED.isdisjoint(part.schema) else parents | {own}
 
     def _add_new(self, part: Subschema) -> None:
         schema = part.schema
@@ -188,6 +188,7 @@ class Conjunction:
                     self.context = context_of(self.schemas, self.context)
 
     def _settle(self, choice: OpenChoice, context: SchemaContext) -> bool:
+        """Decide a choice if possible; tell whether a schema was added, so that the context must be computed again."""
         if not any(choice is other for other in self.choices):
             return False
         if choice.denied is not None and surely_empty([choice.denied], context, _GLANCE_DEPTH):
@@ -207,7 +208,11 @@ class Conjunction:
         return len(options) == 1
 
     def cases(self, *, by_property: bool) -> list[Case]:
-        """Return the cases of a choice: of an option that denials share, of a property, or of the first choice."""
+        """Return the cases.
+
+        They are split by the first that applies: an option that several denials share, and only `by_property`; the
+        values of a distinguishing property, likewise; the options of the first choice.
+        """
         cases = self._factored() if by_property else []
         if not cases and by_property and self.context.rules.types == OBJECT:
             cases = [Case(option, self.choices) for option in self._options_by_property()]
@@ -243,11 +248,11 @@ class Conjunction:
         options of their complements matter only for objects without that property.
         """
         denied = [choice.denied for choice in self.choices if choice.denied is not None]
-        values_by_name: dict[str, list[Mapping[str, Any]]] = {}
+        lists_by_name: dict[str, list[Mapping[str, Any]]] = {}
         for part in denied:
             for name, values in listed_properties(part).items():
-                values_by_name.setdefault(name, []).append(values)
-        for name, lists in sorted(values_by_name.items(), key=lambda item: -len(item[1])):
+                lists_by_name.setdefault(name, []).append(values)
+        for name, lists in sorted(lists_by_name.items(), key=lambda item: -len(item[1])):
             options = self._options_of_property(denied[0], name, lists) if len(lists) > 1 else []
             if len(options) > 1:
                 return options
@@ -267,8 +272,8 @@ class Conjunction:
         part = part._replace(unevaluated_parents=frozenset())
         options = [[_property_schema(part, name, list(values.values()))] for values in groups.values()]
         if allowed is None:
-            values_by_name = [value for values in groups.values() for value in values.values()]
-            options.append([_property_schema(part, name, values_by_name, is_denied=True)])
+            listed = [value for values in groups.values() for value in values.values()]
+            options.append([_property_schema(part, name, listed, is_denied=True)])
         elif len(allowed) > sum(map(len, groups.values())):
             options.append([part.location.internal_schema(type="object", required=[name])])
         if name not in self.context.required:
@@ -312,8 +317,8 @@ def _members_key(properties: Mapping[str, Any], location: Location) -> Hashable:
 
 def _property_schema(part: Subschema, name: str, values: list[Any], *, is_denied: bool = False) -> Subschema:
     def make() -> InternalSchema:
-        values_by_name = InternalSchema({"enum": values})
-        schema = RelocatedSchema(values_by_name, part.location, is_denied=True) if is_denied else values_by_name
+        listing = InternalSchema({"enum": values})
+        schema = RelocatedSchema(listing, part.location, is_denied=True) if is_denied else listing
         return InternalSchema({"type": "object", "required": [name], "properties": {name: schema}})
 
     key = "of property", name, is_denied, tuple(map(identity, values))

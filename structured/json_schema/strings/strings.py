@@ -8,6 +8,7 @@ Without rules other than a length, a character may be written as itself or by an
 although the grammar of RFC 8259 has them, because Pydantic rejects them.
 """
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -127,9 +128,7 @@ def _unfolded_members(pattern: ObjectMembers, unfolded: dict[int, tuple[Pattern,
 
 
 def _unfolded_names(texts: tuple[str, ...]) -> Pattern:
-    """Return the inside of the strings other than some texts, which are spelled as in JSON."""
-    import json
-
+    """Return the inside of all strings but `texts`, which are given in JSON spelling."""
     if not texts:
         return repeat(CANONICAL_CHARACTER, 0, None)
     excluded = words(json.loads(f'"{text}"') for text in texts)
@@ -185,7 +184,7 @@ _FORMATS_WITHOUT_OTHER_TEXTS = ("ipv4", "ipv6", "uuid")
 
 @dataclass(frozen=True, slots=True)
 class StringRules:
-    """The rules of a string: all languages of `included`, none of `excluded`, a length from `minimum` to `maximum`.
+    """The rules of a string: all patterns of `included`, none of `excluded`, a length from `minimum` to `maximum`.
 
     The patterns are of characters. Equal patterns are the same object.
     """
@@ -338,8 +337,7 @@ def _automaton_of_rules(rules: StringRules, location: Location) -> AutomatonPatt
             raise location.refusal(error.problem, keyword="pattern", remedy=error.remedy) from error
     automaton = _AUTOMATA[key][1]
     if automaton is None:
-        keyword = "pattern" if rules.included + rules.excluded else "minLength"
-        raise location.unsatisfiable("no text keeps all the rules", keyword=keyword)
+        raise location.unsatisfiable("no text keeps all the rules", keyword="pattern")
     return automaton
 
 

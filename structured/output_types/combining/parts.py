@@ -38,7 +38,7 @@ def split_text(positions: Positions, text: str, *, longest: bool = True) -> list
     Earlier spans are as long as they can be, or as short, if not `longest`.
     """
     data = arguments.text("text", text).encode()
-    if not data and positions.is_empty:
+    if not data and positions.may_be_empty:
         return []
     leading = _members_leading_to_end(positions, data)
     ends_of_positions: list[tuple[int, int]] = []
@@ -251,7 +251,7 @@ class Combination(OutputType[T]):
 
     def _split(self, text: str) -> list[PositionSpan]:
         """Return the positions that a text goes through, with their spans. Raises ValueError if it is no such text."""
-        return self._positions.read(lambda positions: self._split_by(positions, text))
+        return self._positions.run(lambda positions: self._split_by(positions, text))
 
     def _split_by(self, positions: Positions, text: str) -> list[PositionSpan]:
         spans, quoted = split_text(positions, text), repr(shortened(text, MAX_NAME))
