@@ -83,7 +83,7 @@ def schema_to_pattern(
     """
     optional: OptionalProperties = "written" if reading is Reading.TYPE else "schema"
     style = read_whitespace(whitespace)
-    return compiled(Compilation(schema, style, reading, optional, documents=documents, draft=draft))
+    return compiled(Compilation(schema, style, reading, optional, documents=documents or {}, draft=draft))
 
 
 @deep

@@ -13,8 +13,7 @@ from numpy.typing import ArrayLike
 
 if TYPE_CHECKING:
     import torch
-
-    from structured.models.transformers_model import Network
+    from transformers import PreTrainedModel
 
 
 def on_device(numbers: ArrayLike, device: "torch.device") -> "torch.Tensor":
@@ -59,17 +58,25 @@ class PaddedCache:
 
     pads_behind = False
 
-    def __init__(self, network: "Network", rows: int) -> None:
-        """Begin texts."""
+    def __init__(
+        self,
+        model: "PreTrainedModel",
+        rows: int,
+        parameter_names: frozenset[str],
+        cache_name: str,
+        *,
+        has_attention: bool,
+    ) -> None:
+        """Begin texts of a model, whose forward pass has parameters of these names, one of them for the cache."""
         import torch
         from transformers.cache_utils import DynamicCache, DynamicLayer, LinearAttentionLayer
 
-        self.network = network
-        self.cache: Any = DynamicCache(config=network.model.config.get_text_config(decoder=True))
+        self.parameter_names, self.cache_name, self.has_attention = parameter_names, cache_name, has_attention
+        self.cache: Any = DynamicCache(config=model.config.get_text_config(decoder=True))
         kinds = set(map(type, self.cache.layers))
         self.is_ragged = kinds <= {DynamicLayer}  # all keys and values are kept, so that padding may be anywhere
         self.can_join = kinds <= {DynamicLayer, LinearAttentionLayer}  # which can be padded in front afterwards
-        self.token_mask = torch.zeros((rows, 0), dtype=torch.long, device=network.model.device)
+        self.token_mask = torch.zeros((rows, 0), dtype=torch.long, device=model.device)
         """Which places hold a token, and which are padding; shape (texts, places)."""
 
     @property
@@ -91,10 +98,10 @@ class PaddedCache:
         rows = [[0] * (width - len(new)) + list(new) for new in token_ids]
         new_mask = [[0] * (width - len(new)) + [1] * len(new) for new in token_ids]
         self.token_mask = torch.cat([self.token_mask, on_device(new_mask, device)], dim=1)
-        arguments: dict[str, Any] = {"input_ids": on_device(rows, device), self.network.cache_name: self.cache}
+        arguments: dict[str, Any] = {"input_ids": on_device(rows, device), self.cache_name: self.cache}
         # Without attention, earlier places do not count.
-        arguments["attention_mask"] = self.token_mask if self.network.has_attention else self.token_mask[:, -width:]
-        if "position_ids" in self.network.parameter_names:
+        arguments["attention_mask"] = self.token_mask if self.has_attention else self.token_mask[:, -width:]
+        if "position_ids" in self.parameter_names:
             arguments["position_ids"] = (self.token_mask.cumsum(dim=1) - 1).clamp(min=0)[:, -width:]
         return arguments
 

@@ -164,7 +164,7 @@ class Network:
 
         if self.has_slots:
             return SlotCache(self.model, rows, self.cache_name)
-        return PaddedCache(self, rows)
+        return PaddedCache(self.model, rows, self.parameter_names, self.cache_name, has_attention=self.has_attention)
 
     @cached_property
     def can_append_several_tokens(self) -> bool:

@@ -140,8 +140,8 @@ class Compilation:
     cache: dict[Hashable, tuple[object, Any]] = field(default_factory=dict)
     checked_schema_ids: set[int] = field(default_factory=set)
     reference_free: ReferenceFreeMatches = field(default_factory=dict)
-    documents: InitVar[Mapping[str, Any] | None] = None
-    draft: InitVar[SchemaDraft] = SchemaDraft.DRAFT_2020_12
+    documents: Mapping[str, Any] = field(default_factory=dict)
+    draft: SchemaDraft = SchemaDraft.DRAFT_2020_12
     statements: Statements | None = None
     canonical_form: CanonicalForm | None = None
     canonical_compilation: "Compilation | None" = None
@@ -149,10 +149,10 @@ class Compilation:
     library_of_root: InitVar[Library | None] = None
     """The library, if there is one already."""
 
-    def __post_init__(self, documents: Mapping[str, Any] | None, draft: SchemaDraft, library: Library | None) -> None:
+    def __post_init__(self, library: Library | None) -> None:
         if library is None and self.reading is Reading.SPECIFICATION:
             self.root = with_shared_objects(self.root)
-        self.library = library or Library(self.root, documents or {}, draft)
+        self.library = library or Library(self.root, self.documents, self.draft)
 
     @property
     def work(self) -> int:
@@ -186,6 +186,8 @@ class Compilation:
             self.optional_properties,
             self.asserts_formats,
             self.key_order,
+            documents=self.documents,
+            draft=self.draft,
             statements=self.statements if statements is None else statements,
             library_of_root=self.library,
         )
