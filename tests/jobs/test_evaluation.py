@@ -405,5 +405,5 @@ def test_an_unknown_figure_is_an_error_that_lists_the_others():
     """Of an evaluation, and of a difference."""
     evaluation = run([])
     for one in (evaluation, evaluation.compare(evaluation)):
-        with pytest.raises(ValueError, match="no figure 'nope' .* there are .*f1"):
+        with pytest.raises(ValueError, match=r"no figure 'nope' .* there are .*f1"):
             one.figure("nope")
