@@ -189,7 +189,7 @@ class Generation:
             would have given the same text.
         thinking: The reasoning before the answer, if any.
         diagnostics: The figures of how the text was written: tokens, passes, seconds.
-        served: The report of the server; None for a model that runs here.
+        served: The report of the server, or the tokens that a merged answer cost; None for a text written here.
     """
 
     text: str

@@ -68,7 +68,8 @@ class TextInProgress:
     seconds_in_model: float = 0.0
     seconds_in_guide: float = 0.0
     error: StructuredError | None = None
-    """Why the text cannot be finished: the model fails for it even alone, or its automaton exceeds its limits."""
+    """Why the text cannot be finished: the model fails for it alone or gives it no usable logits, its automaton exceeds
+    its limits, or its caller has left."""
 
     def __post_init__(self) -> None:
         thinking, answer = self.request.thinking, self.request.guide

@@ -5,6 +5,7 @@ the tokens of a chunk. A chunk whose answer had to be shortened is split again, 
 """
 
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from structured.decoding.requests import Diagnostics, Generation, ServerReport
@@ -21,10 +22,10 @@ ANSWER_DIVISOR = 4
 """A text is split if it leaves less than the context divided by this for the answer."""
 
 CHUNK_DIVISOR = 2
-"""A chunk takes at most the context divided by this, unless the caller sets `tokens`; the answer may take the rest."""
+"""A chunk takes at most what the context leaves divided by this, and at most `max_tokens`; `tokens` overrides both."""
 
 SMALLEST_CHUNK_DIVISOR = 8
-"""A chunk whose answer is shortened is split, down to its tokens divided by this."""
+"""A chunk whose answer is shortened is split, down to `chunk_tokens` divided by this."""
 
 MAX_CHARACTERS_PER_TOKEN = 32
 """A text with more characters for each token of the limit is too long in any case, and is not tokenised."""
@@ -37,10 +38,10 @@ def prepare(
     input_document = InputDocument.read(position, document, document_name)
     if not isinstance(task, GuidedTask) or task.output_type.root is None or input_document.conversation.earlier_turns:
         return task.prepared(input_document)
-    shared_tokens = _tokens_of_text_and_answer(task, input_document)
+    context_left = _context_left(task, input_document)
     limits = [] if chunking.tokens is None else [chunking.tokens]
-    if shared_tokens is not None:
-        limits.append(shared_tokens - min(task.max_tokens, shared_tokens // ANSWER_DIVISOR))
+    if context_left is not None:
+        limits.append(context_left - min(task.max_tokens, context_left // ANSWER_DIVISOR))
     text = input_document.conversation.text
     if not limits or min(limits) < 1:
         return task.prepared(input_document)
@@ -49,13 +50,15 @@ def prepare(
     fits = fits or (len(text) <= MAX_CHARACTERS_PER_TOKEN * min(limits) and count_tokens(text) <= min(limits))
     if fits and chunking.tokens is None:
         return task.prepared(input_document)
-    context_tokens = shared_tokens if shared_tokens is not None else CHUNK_DIVISOR * task.max_tokens
-    chunk_tokens = chunking.tokens or max(min(task.max_tokens, context_tokens // CHUNK_DIVISOR), 1)
+    chunk_tokens = chunking.tokens
+    if chunk_tokens is None:
+        assert context_left is not None, "or there is no limit"
+        chunk_tokens = max(min(task.max_tokens, context_left // CHUNK_DIVISOR), 1)
     return LongDocument(task, input_document, chunking, count_tokens, chunk_tokens)
 
 
-def _tokens_of_text_and_answer(task: GuidedTask, input_document: InputDocument) -> int | None:
-    """Return how many tokens a text and its answer may take together; None if there is no limit."""
+def _context_left(task: GuidedTask, input_document: InputDocument) -> int | None:
+    """Return how many tokens the context leaves for a text and its answer; None if there is no limit."""
     if task.model.context_length is None:
         return None
     empty = task.prompt(replace(input_document.conversation, text="a"))
@@ -86,13 +89,14 @@ class LongDocument(Pending):
     _open_chunks: int = 0
     _part_answers: list[tuple[int, PartAnswer]] = field(default_factory=list)
     """The answers about the chunks, each with the number of its pass."""
-    _last_text: str = ""
-    """The text of the last answer."""
+    _last_answer: Answer | None = None
     _merged: Merged | None = None
     _not_stated: NotStatedError | None = None
 
     def __post_init__(self) -> None:
         self._begin_pass()
+        if len(self._waiting_chunks) == 1:
+            self.chunk_tokens = min(self.chunk_tokens, self.count_tokens(self.document))
 
     def next_item(self) -> Item | None:
         """Return an item for the next chunk; None if no chunk waits. Raises NotStatedError and as `Task.item`."""
@@ -125,7 +129,7 @@ class LongDocument(Pending):
         self.attempts += item.attempts
         self.seconds += item.seconds
         is_short = any(one.shortened for one in answer.accepted_generations)
-        if is_short and self._split(chunk, least=min(self.chunk_tokens, len(self.document)) // SMALLEST_CHUNK_DIVISOR):
+        if is_short and self._split(chunk, least=self.chunk_tokens // SMALLEST_CHUNK_DIVISOR):
             return
         self.is_shortened |= is_short
         self.is_limited_by_context |= is_short and item.is_limited_by_context
@@ -134,7 +138,7 @@ class LongDocument(Pending):
         in_chunk = answer.evidence or {}
         evidence = {path: replace(one, span=one.span and chunk.in_document(one.span)) for path, one in in_chunk.items()}
         self._part_answers.append((self._pass_count, PartAnswer(data, evidence, chunk.body[0])))
-        self._last_text = answer.text
+        self._last_answer = answer
 
     def merged_answer(self) -> Merged | None:
         """Return what all chunks say together; None while chunks wait, or another pass begins."""
@@ -150,15 +154,17 @@ class LongDocument(Pending):
 
     def text_of(self, merged: Merged) -> str:
         """Return merged data as the text of an answer; of a single chunk, the text that the model wrote."""
-        if len(self._part_answers) == 1:
-            return self._last_text
+        if len(self._part_answers) == 1 and self._last_answer is not None:
+            return self._last_answer.text
         return self.task.output_type.from_data(merged.data)
 
-    def generation(self, text: str) -> Generation:
-        """Return the merged answer as a generation, with the marks of those about the chunks, and without tokens."""
+    def generations(self, text: str) -> Sequence[Generation]:
+        """Return the generations of a single chunk; or else the merged answer as one, with its cost and no tokens."""
+        if len(self._part_answers) == 1 and self._last_answer is not None:
+            return self._last_answer.accepted_generations
         cost = ServerReport(tokens=self.usage.sampled_tokens + self.usage.forced_tokens)
         diagnostics = Diagnostics(repetitions=len(self.repeated_fields))
-        return Generation(text, (), 0.0, self.is_shortened, diagnostics=diagnostics, served=cost)
+        return [Generation(text, (), 0.0, self.is_shortened, diagnostics=diagnostics, served=cost)]
 
     def _begin_pass(self) -> None:
         """Queue the chunks of a pass. Each pass has smaller chunks, down to a half, so that they are cut elsewhere."""
@@ -174,7 +180,7 @@ class LongDocument(Pending):
         pieces = chunks(self.document, self.count_tokens, tokens, span=chunk.body)
         if len(pieces) < 2:
             return False
-        self._waiting_chunks.extendleft(replace(one, context=one.context or chunk.context) for one in reversed(pieces))
+        self._waiting_chunks.extendleft(reversed(pieces))
         return True
 
     def _merge(self) -> Merged:

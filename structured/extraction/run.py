@@ -1,6 +1,6 @@
 """A run: documents go through the model together, and are attempted again where validators reject an answer.
 
-Documents are read and prepared in blocks of some hundred, each in a thread while the model answers the block before.
+Documents are prepared in blocks of some hundred, each in a thread while the model answers the block before.
 """
 
 from collections.abc import Generator, Iterable, Iterator
@@ -10,7 +10,7 @@ from contextvars import copy_context
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
-from typing import Any, NamedTuple, Self, TypeAlias, TypeGuard
+from typing import Any, NamedTuple, Self, TypeAlias, TypeGuard, cast
 
 from structured.automata import AUTOMATON_ERRORS
 from structured.decoding.prompt_tokens import common_beginning
@@ -40,10 +40,13 @@ from structured.results.merging import Merged
 from structured.results.result import Result, read_answer
 
 BLOCK_BATCHES = 64
-"""The batches of a block: their documents are prepared together, sorted by length, and answered before the next."""
+"""The batches of a block: their documents are prepared together, and answered before those of the next."""
 
 MAX_BLOCK_CHARACTERS = 250_000
-"""The characters after which a block ends if it fills a batch: prepared ones take a thousand times its memory."""
+"""A block ends at this many characters once it has a batch's worth of documents.
+
+A prepared document takes about a thousand times the memory of its text.
+"""
 
 
 Work: TypeAlias = Iterable[tuple[Task, DocumentLike] | None]
@@ -274,7 +277,8 @@ class Run:
         model, search = items[0].task.model, self.search.for_retries if attempt else self.search  # one model for all
         try:
             if isinstance(model, LanguageModel):
-                guided = [item for item in items if isinstance(item, GuidedItem)]
+                guided = cast("list[GuidedItem]", items)
+                assert all(isinstance(item, GuidedItem) for item in guided), "the task of a language model is guided"
                 shared = common_beginning([*{item.prompt_prefix for item in guided}])
                 written = search.candidates(
                     model,
@@ -324,7 +328,7 @@ class Run:
             _fail(document, document.rejection(remedy=remedy), state)
             return
         document.is_done = True
-        answer = Answer(text, value, [document.generation(text)], evidence=merged.evidence)
+        answer = Answer(text, value, document.generations(text), evidence=merged.evidence)
         result = result_of(document, answer, self.options, merged.conflicts)
         state.add_result(document, result, shortened=document.is_shortened, repeated_fields=document.repeated_fields)
 
@@ -360,5 +364,6 @@ def _fail(pending: Pending, error: StructuredError, state: BatchState) -> None:
     pending.whole.is_done = True
     if isinstance(pending, Item) and pending.chunk is not None:
         start, end = pending.chunk.body
-        error.add_note(f"This is about a part of the document: its characters {start:,} to {end:,}.")
+        if end - start < len(pending.whole.document):
+            error.add_note(f"This is about a part of the document: its characters {start:,} to {end:,}.")
     state.add_failure(pending.position, pending.input.original, error)

@@ -94,8 +94,8 @@ class Evaluation:
         return self._figures(document_measures(self.documents))
 
     def figure(self, name: str) -> Figure:
-        """Return one of the figures, without computing the others."""
-        return self._figures({name: document_measures(self.documents)[name]})[name]
+        """Return one of the figures, without computing the others. Raises ValueError for an unknown name."""
+        return self._figures({name: _measure(self.documents, name)})[name]
 
     @cached_property
     def fields(self) -> Mapping[str, FieldScore]:
@@ -194,7 +194,7 @@ class Evaluation:
         whole = [[(one.confidence, float(one.score < 1))] for one in self.documents if one.confidence is not None]
         results = certify(whole, risk, 1 - confidence, is_single=True)
         fields = {
-            name: certify([*by_document.values()], risk, 1 - confidence, is_single={*"[*"}.isdisjoint(name))
+            name: certify([*by_document.values()], risk, 1 - confidence, is_single="[" not in name and "*" not in name)
             for name, by_document in losses.items()
         }
         return Thresholds(risk, confidence, results, fields, self.provenance)
@@ -230,6 +230,13 @@ class Evaluation:
         return stacked(line(self.summary, 200), *figures, *lists, *worst)
 
 
+def _measure(documents: Sequence[DocumentScore], name: str) -> Measure:
+    measures = document_measures(documents)
+    if name not in measures:
+        raise ValueError(f"There is no figure {name!r} of these documents; there are {', '.join(measures)}.")
+    return measures[name]
+
+
 @dataclass(frozen=True)
 class Difference:
     """How an evaluation differs from another one on the same gold: this − other.
@@ -251,8 +258,8 @@ class Difference:
         return self._figures(document_measures)
 
     def figure(self, name: str) -> Figure:
-        """Return the difference of one figure, without computing those of the others."""
-        return self._figures(lambda documents: {name: document_measures(documents)[name]})[name]
+        """Return the difference of one figure, without computing the others. Raises ValueError for an unknown name."""
+        return self._figures(lambda documents: {name: _measure(documents, name)})[name]
 
     @cached_property
     def fields(self) -> Mapping[str, Figure]:

@@ -51,10 +51,11 @@ READ_TOKENS, APPENDED_TOKENS = 8, 4
 """The tokens of the test that are read at once, and those that are appended."""
 
 MAX_DIFFERENCE, MAX_UNITS = 0.02, 16
-"""Of logits that are read token by token or padded, relative to their spread; or in units of rounding, if more."""
+"""The largest tolerated difference of logits from those of one pass: a share of their spread, or this many units of
+rounding if that is more."""
 
 MIN_FORGOTTEN, MIN_UNITS = 1e-3, 4
-"""The same of tokens that are appended together, above which the model has forgotten a state.
+"""If appending several tokens at once changes the logits by more than this, the model is taken to have lost its state.
 
 A single forgotten state may change little. A model that is wrongly taken to forget only loses time.
 """
@@ -83,7 +84,7 @@ def can_append_several(name: str, cache: "Callable[[int], TextCache]", read: Rea
         one_by_one = torch.cat([read(cache_of_one, [[token_id]], 0)[0] for token_id in appended])
         padded = torch.cat([read(cache_of_two, [[token_id]] * 2, 0)[1] for token_id in appended])
         at_once = read(cache_of_parts, [appended], len(appended) - 1)[0]
-    except StructuredError:
+    except (StructuredError, torch.OutOfMemoryError):
         raise
     except Exception as error:
         what = f"does not go on with a text: {type(error).__name__}: {message(error).rstrip('.')}"
@@ -192,9 +193,9 @@ class Network:
             return prefix
 
     def read(self, cache: TextCache, token_ids: Sequence[Sequence[int]], window: int = 0) -> "torch.Tensor":
-        """Run the new tokens of each text, and return the logits after them, and before each token of the window.
+        """Run the new tokens of each text, and return the logits at its last `window + 1` places.
 
-        The shape is (texts, window + 1, width); the last place is after all tokens.
+        The shape is (texts, window + 1, width).
         """
         import torch
 
@@ -273,6 +274,10 @@ class HuggingFaceModel(LanguageModel):
         Where layers allow no padding between that and the rest, prompts of one length go together, and join the others.
         Raises ModelError if texts cannot be read on.
         """
+        with _memory_errors():
+            return self._prefill(prompts, shared, window)
+
+    def _prefill(self, prompts: Sequence[Sequence[int]], shared: int, window: int) -> "tuple[HuggingFaceBatch, Logits]":
         if not self.network.can_append_several_tokens:
             shared = 0
         rows_by_length: dict[int, list[int]] = {}
@@ -316,22 +321,21 @@ class HuggingFaceBatch(DecodingBatch):
     def prefill(self, prompts: Sequence[Sequence[int]], shared: int, window: int) -> "torch.Tensor":
         """Read the prompts, and return the logits of their last places, shape (texts, window + 1, width)."""
         shared = min(shared, min(map(len, prompts)) - 1 - window)
-        with _memory_errors():
-            if shared >= MIN_SHARED:
-                prefix = self._network.prefix(tuple(prompts[0][:shared]))
-                if prefix.is_ragged or len({len(prompt) for prompt in prompts}) == 1:
-                    self.cache.fill(prefix, len(prompts))
-                    prompts = [prompt[shared:] for prompt in prompts]
-            scores = self._network.read(self.cache, prompts, window)
+        if shared >= MIN_SHARED:
+            prefix = self._network.prefix(tuple(prompts[0][:shared]))
+            if prefix.is_ragged or len({len(prompt) for prompt in prompts}) == 1:
+                self.cache.fill(prefix, len(prompts))
+                prompts = [prompt[shared:] for prompt in prompts]
+        scores = self._network.read(self.cache, prompts, window)
         self.is_ragged, self.can_join = self.cache.is_ragged, self.cache.can_join
         return scores
 
     def forward(self, token_ids: Sequence[Sequence[int]], *, window: int = 0) -> Logits:
         """Append tokens to each text, and return the logits after them. Raises OutOfMemoryError."""
-        parts = [token_ids]
-        if not self._network.can_append_several_tokens:  # then all texts have as many new tokens
-            parts = [[[token_id] for token_id in column] for column in zip(*token_ids, strict=True)]
         with _memory_errors():
+            parts = [token_ids]
+            if not self._network.can_append_several_tokens:  # then all texts have as many new tokens
+                parts = [[[token_id] for token_id in column] for column in zip(*token_ids, strict=True)]
             scores = [self._network.read(self.cache, part, window) for part in parts][-1]
             return self.for_decoding(scores)
 
@@ -362,7 +366,7 @@ class HuggingFaceBatch(DecodingBatch):
 
 @contextmanager
 def _memory_errors() -> Iterator[None]:
-    """Raise OutOfMemoryError where a device has no memory left."""
+    """Raise OutOfMemoryError, which halves a batch and fails a text alone, where a device has no memory left."""
     import torch
 
     try:

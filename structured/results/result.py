@@ -41,7 +41,7 @@ class Usage:
     """The cost of an answer, its rejected attempts and other samples included.
 
     Attributes:
-        prompt_tokens: The tokens of the prompt.
+        prompt_tokens: The tokens of the prompt, of the last attempt alone; of a merged answer, those of all its chunks.
         sampled_tokens: The tokens that the model was asked for.
         forced_tokens: The tokens that were known without asking it.
         passes: The forward passes in which its text took part.

@@ -161,3 +161,14 @@ def test_a_chunk_has_a_token() -> None:
     with pytest.raises(ValueError, match="max_tokens is 0; a chunk has 1 or more"):
         chunks("text", len, 0)
     assert chunks("é", lambda text: len(text.encode()), 1) == [Chunk((0, 1))]
+
+
+def test_a_part_of_a_table_has_the_header_of_the_table() -> None:
+    """A part begins in the middle of what it is a part of: its first row is no header, and text after it has none."""
+    rows = "".join(f"ann{letter} bb;rome;pear\n" for letter in "abcdefghijklmnop")
+    table = f"name;city;fruit\n{rows}"
+    document = f"{table}\n{'Then everybody went home. ' * 4}\n"
+    halves = chunks(document, len, 150, span=(table.index("annc"), len(document)))
+    assert {halves[0].context} == {((0, 15),)}
+    for chunk in halves:
+        assert chunk.context == (((0, 15),) if chunk.body[0] < len(table) else ())

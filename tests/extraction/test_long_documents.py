@@ -436,3 +436,21 @@ def test_a_model_that_never_ends_costs_a_bounded_number_of_chunks() -> None:
     assert reply.result.usage.passes < 16 * 8 * 4 * 40
     assert reply.is_cut_short, "a server says so, with the finish reason `length`"
     assert [one.shortened for one in reply.result.generations] == [True]
+
+
+def test_a_document_of_one_chunk_is_answered_as_a_whole() -> None:
+    """With the figures of its generation, and an error that speaks of no part."""
+    options: Any = {"chunking": Chunking(tokens=1_000), "retries": 0}
+    found = Extractor(Digits, model=ScriptedModel('{"digits": [7]}'), **options).result("seven 7")
+    assert found.generations[0].token_ids
+    assert found.generations[0].served is None
+
+    class Never(BaseModel):
+        number: int
+
+        def model_post_init(self, _: object) -> None:
+            raise ValueError("unlucky")
+
+    with pytest.raises(GenerationError) as caught:
+        extract(Never, "seven 7", model=ScriptedModel('{"number": 7}'), **options)
+    assert not getattr(caught.value, "__notes__", ())

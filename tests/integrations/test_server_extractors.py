@@ -16,7 +16,7 @@ from structured.decoding.running_batch import RunningBatch
 from structured.extraction.options import Options
 from structured.integrations.server import server_state
 from structured.integrations.server.limits import Admission
-from structured.integrations.server.server_state import MAX_EXTRACTORS, Extractors, Metrics, TokenCounter, results_of
+from structured.integrations.server.server_state import MAX_EXTRACTORS, Extractors, Metrics, TokenMetrics, results_of
 from structured.models import FunctionModel
 
 TOKENIZER = ByteTokenizer()
@@ -53,12 +53,12 @@ def test_whatever_the_options_a_type_is_prepared_once(running: RunningBatch, ask
     for options in asked:
         if "temperature" in options and "seed" not in options:
             options["seed"] = 0
-        counter = TokenCounter(Metrics(running, Admission(1, 1)))
-        asked_for = extractors.find("person", wanted, options).with_options(observe=counter)
+        metrics = Metrics(running, Admission(1, 1))
+        asked_for = extractors.find("person", wanted, options).with_options(observe=TokenMetrics(metrics))
         [found] = asked_for.batch(["Ana is 3."], errors="return", progress=False)
         [expected] = Extractor(Person, model=running, **options).batch(["Ana is 3."], errors="return", progress=False)
         assert str(found) == str(expected)
-        assert sum(counter.prompt_tokens.values()) > 0
+        assert (metrics.registry.get_sample_value("structured_tokens_total", {"kind": "prompt"}) or 0) > 0
     assert len(made) == 1
 
 

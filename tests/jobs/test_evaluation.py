@@ -399,3 +399,11 @@ def test_a_narrow_terminal_shows_whole_headings_and_figures() -> None:
     assert "…" not in narrow + wide
     assert max(map(len, narrow.splitlines())) <= 80
     assert set(narrow.replace("─", " ").split()) == set(wide.replace("─", " ").split())
+
+
+def test_an_unknown_figure_is_an_error_that_lists_the_others():
+    """Of an evaluation, and of a difference."""
+    evaluation = run([(None, None)])
+    for one in (evaluation, evaluation.compare(evaluation)):
+        with pytest.raises(ValueError, match=r"no figure 'nope' .* there are .*f1"):
+            one.figure("nope")

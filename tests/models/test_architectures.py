@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from doubles import byte_level_tokenizer, real_tokenizer, tiny
 from pydantic import BaseModel, Field
 
 from structured import Beams, Extractor, Repetition, extract, extract_batch
-from structured.errors import ModelError
+from structured.errors import ModelError, OutOfMemoryError
 from structured.integrations.logits_processor import GuidedLogitsProcessor
 from structured.models.transformers_model import can_append_several
 
@@ -287,3 +287,19 @@ def test_adapters_of_peft() -> None:
     wrapped = Wrapper(inside, is_prompt_learning=True)
     with pytest.raises(ModelError, match=r"^The model has an adapter of PEFT \(SimpleNamespace\) that puts tokens"):
         HuggingFaceModel(wrapped, tokenizer)
+
+
+def test_a_prefix_that_exceeds_the_memory_is_too_large_for_the_batch() -> None:
+    """Whatever a device has no memory for in a prefill, the batch is halved."""
+    import torch
+
+    from structured.models.transformers_model import HuggingFaceModel
+
+    def exceed(_: object) -> None:
+        raise torch.OutOfMemoryError("full")
+
+    model = object.__new__(HuggingFaceModel)
+    model.network = cast("Any", SimpleNamespace(can_append_several_tokens=True, prefix=exceed))
+    model.pass_cost = 1.0
+    with pytest.raises(OutOfMemoryError):
+        model.prefill([[0] * 100, [0] * 101], shared=64)

@@ -125,7 +125,12 @@ def chunks(document: str, count_tokens: TokenCounter, max_tokens: int, *, span: 
     """
     if max_tokens < 1:
         raise ValueError(f"max_tokens is {max_tokens}; a chunk has 1 or more")
-    lines = _lines(document, span or (0, len(document)))
+    first, last = span or (0, len(document))
+    lines = [
+        line._replace(start=max(line.start, first), end=min(line.end, last))
+        for line in _lines(document)
+        if line.end > first and line.start < last
+    ]
     atoms = [atom for line in lines for atom in _atoms(document, line, count_tokens, max_tokens, tuple(_PIECES))]
     tokens_before = [0, *accumulate(atom.tokens for atom in atoms)]
     result: list[Chunk] = []
@@ -192,9 +197,9 @@ def _atoms(
             joint = joints[0]
 
 
-def _lines(document: str, part: Span) -> Iterator[_Atom]:
-    """Yield the lines of a part of a document, with what goes along with a chunk that begins there."""
-    spans = [match.span() for match in _LINES.finditer(document, *part)]
+def _lines(document: str) -> Iterator[_Atom]:
+    """Yield the lines of a document, with what goes along with a chunk that begins there."""
+    spans = [match.span() for match in _LINES.finditer(document)]
     texts = [document[start:end].strip() for start, end in spans]
     heading: Span | None = None
     header: Span | None = None

@@ -30,7 +30,13 @@ from structured.integrations.server.request_conversion import options_of, output
 from structured.integrations.server.request_errors import RequestError
 from structured.integrations.server.responses import ChatWriter, CompletionWriter, Writer, response_of, response_of_all
 from structured.integrations.server.responses_api import ResponsesApiWriter, ResponsesRequest
-from structured.integrations.server.server_state import ServerState, TokenCounter, pieces_of, results_of
+from structured.integrations.server.server_state import (
+    ServerState,
+    TokenMetrics,
+    pieces_of,
+    results_of,
+    total_of_prompts,
+)
 from structured.jobs.review_page import digest_of_source, page_part, to_inert_json
 from structured.output_types.json_output import JsonLayout
 from structured.results.evidence import BANDS, MATCH_WORDS
@@ -168,17 +174,16 @@ async def _reply(  # noqa: PLR0913  the parts of both endpoints
     server.check_size(documents[:: body.n])
     if body.stream and len(documents) > 1:
         raise RequestError(400, "A stream has one answer. Leave out n, or stream.", parameter="n")
-    counter = TokenCounter(server.metrics)
-    options: Options = {**options_of(body, max_tokens), "observe": counter}
+    options: Options = {**options_of(body, max_tokens), "observe": TokenMetrics(server.metrics)}
 
     make_responder = partial(_responder, server, body, options, writer.alternatives_per_token or 0)
     if not body.stream:
         replies = await server.threads.call(request, lambda: make_responder().replies(documents))
-        return JSONResponse(writer.to_response(replies, counter.total_of_prompts(replies, body.n)))
+        return JSONResponse(writer.to_response(replies, total_of_prompts(replies, body.n)))
     with_usage = body.stream_options is not None and body.stream_options.include_usage
 
     def events() -> Iterator[str]:
-        pieces = pieces_of(make_responder(), documents[0], counter)
+        pieces = pieces_of(make_responder(), documents[0])
         yield from writer.to_events(itertools.chain([next(pieces)], pieces), with_usage=with_usage)
 
     return EventStream(*await server.threads.stream(request, events))
@@ -260,7 +265,7 @@ async def _values(request: Request, server: ServerState, body: LibraryRequest, t
     server.check_model(body.model)
     server.check_size(texts)
     options = options_of(body, server.max_tokens(max_tokens=body.max_tokens))
-    options["observe"] = TokenCounter(server.metrics)
+    options["observe"] = TokenMetrics(server.metrics)
 
     def make_type() -> Any:
         if isinstance(body, ExtractRequest) and body.type is not None:

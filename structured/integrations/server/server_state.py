@@ -80,27 +80,23 @@ class _CurrentGauges(Collector):
 
 
 @dataclass(slots=True)
-class TokenCounter:
-    """A listener that counts the tokens of one request, for the metrics of the server and the usage in the response."""
+class TokenMetrics:
+    """A listener that counts the tokens of requests, for the metrics of the server."""
 
     metrics: Metrics
-    prompt_tokens: dict[int, int] = field(default_factory=dict)
-    """The tokens of the prompt of each document in its last attempt, by the document's position."""
 
     def __call__(self, event: object) -> None:
         """Count an attempt that has been written."""
         if isinstance(event, AttemptWritten):
-            self.prompt_tokens[event.position] = event.prompt_tokens
             self.metrics.tokens.labels("prompt").inc(event.prompt_tokens)
             for generation in event.generations:
                 self.metrics.tokens.labels("sampled").inc(generation.diagnostics.sampled)
                 self.metrics.tokens.labels("forced").inc(generation.diagnostics.forced)
 
-    def total_of_prompts(self, replies: Sequence[Reply], copies: int = 1) -> int:
-        """Return the tokens of all prompts. A prompt of which there are `copies`, one behind another, counts once."""
-        merged_results = [reply.result for reply in replies if reply.generation.served is not None]
-        tokens = self.prompt_tokens | {result.position: result.usage.prompt_tokens for result in merged_results}
-        return sum(count for position, count in tokens.items() if position % copies == 0)
+
+def total_of_prompts(replies: Sequence[Reply], copies: int = 1) -> int:
+    """Return the tokens of all prompts. A prompt of which there are `copies`, one behind another, counts once."""
+    return sum(reply.result.usage.prompt_tokens for reply in replies[::copies])
 
 
 MAX_EXTRACTORS = 256
@@ -162,11 +158,11 @@ def results_of(extractor: Extractor[Any], documents: Sequence[TextOrChat]) -> li
     return [results[place] for place in range(len(documents))]
 
 
-def pieces_of(responder: Responder, document: TextOrChat, counter: TokenCounter) -> Iterator[Piece]:
+def pieces_of(responder: Responder, document: TextOrChat) -> Iterator[Piece]:
     """Yield the pieces of a reply, and last the whole. Raises RequestError, also in the middle."""
     try:
         for piece in responder.stream(document):
-            yield piece if isinstance(piece, str) else (piece, counter.total_of_prompts([piece]))
+            yield piece if isinstance(piece, str) else (piece, total_of_prompts([piece]))
     except StructuredError as error:
         raise RequestError.of(error) from error
 
