@@ -140,7 +140,7 @@ def _refuse_half_grounded(part: Subschema) -> None:
     if isinstance(schema, Mapping) and "type" in schema and GROUNDED not in schema:
         types = types_of(schema) - {"null"}
         if types & GROUNDABLE and not types <= GROUNDABLE and not schema.keys() & _CONCLUSION_KEYWORDS:
-            problem = f"A value of the types {', '.join(sorted(types))} can be grounded only in part"
+            problem = f"A value of the types {', '.join(sorted(map(str, types)))} can be grounded only in part"
             remedy = "Write the types as branches of anyOf, or name the paths that have to be grounded."
             raise part.location.refusal(problem, keyword="type", remedy=remedy)
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, Field, field_validator
 
 from structured import Extractor, Json, JsonSchema, Repetition, extract, extract_batch
-from structured.errors import GenerationError
+from structured.errors import GenerationError, SchemaError
 from structured.models import FunctionModel, ScriptedModel
 from structured.output_types.json_output import JsonOutput
 from structured.output_types.paths import leaves, path_to_steps, steps_to_path
@@ -324,6 +324,56 @@ def test_a_rule_of_another_list_changes_nothing() -> None:
     schema = JsonSchema({"type": "object", "properties": properties, "required": ["a", "b"]})
     model = ScriptedModel('{"a": ["Bob", "Ana"], "b": ["Ana"]}')
     assert extract(schema, TEXT, model=model, grounded=True) == {"a": ["Ana"], "b": ["Ana"]}
+
+
+DRAFT_7 = "http://json-schema.org/draft-07/schema#"
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"$schema": DRAFT_7, "type": "array", "items": [{"type": "string"}], "additionalItems": False},
+        {"$schema": DRAFT_7, "type": "array", "items": [{"type": ["string", "null"]}], "additionalItems": False},
+        {"$schema": DRAFT_7, "items": [{"type": "boolean"}], "additionalItems": {"type": ["string", "null"]}},
+        {"type": "object", "unevaluatedProperties": {"type": ["string", "null"]}, "maxProperties": 2},
+        {
+            "type": "object",
+            "properties": {"l": NAMES},
+            "patternProperties": {"^l$": {"minItems": 1}},
+            "required": ["l"],
+            "additionalProperties": False,
+        },
+        {
+            "type": "object",
+            "patternProperties": {"^l$": NAMES, "^[lm]$": {"type": "array", "items": {"type": "null"}}},
+            "additionalProperties": False,
+        },
+        {"oneOf": [{"type": ["string", "null"]}, {"type": "null"}]},
+    ],
+)
+@pytest.mark.filterwarnings("ignore::structured.errors.BudgetWarning")
+@pytest.mark.parametrize("missing", [None, True])
+def test_a_text_that_would_not_be_found_again_can_only_be_quoted(schema: Any, missing: Any) -> None:
+    """In tuples of older drafts, under `unevaluated…`, and where two rules hold for one name."""
+    for seed in range(4):
+        model = FunctionModel(random_logits(len(TOKENS.tokens), scale=3.0, seed=seed), TOKENS)
+        extractor = Extractor(
+            JsonSchema(schema), model=model, grounded=True, allow_missing=missing, max_tokens=200, retries=0
+        )
+        result = extractor.result(TEXT)
+        assert result.error is None
+        assert list(unsupported(TEXT, result.data)) == []
+
+
+def test_types_of_which_some_can_be_grounded_are_refused() -> None:
+    """They are branches where they are written as `anyOf`."""
+    schema = {"properties": {"c": {"type": ["string", "boolean"]}}}
+    with pytest.raises(SchemaError, match="boolean, string can be grounded only in part") as caught:
+        Extractor(JsonSchema(schema), model=ScriptedModel("{}"), grounded=True)
+    assert caught.value.schema_path == "/properties/c"
+    branches = {"properties": {"c": {"anyOf": [{"type": "string"}, {"type": "boolean"}]}}, "required": ["c"]}
+    model = FunctionModel(random_logits(len(TOKENS.tokens), scale=3.0, seed=0), TOKENS)
+    assert Extractor(JsonSchema(branches), model=model, grounded=True).result(TEXT).error is None
 
 
 def test_no_path_grounds_nothing() -> None:
