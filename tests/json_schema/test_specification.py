@@ -21,6 +21,7 @@ from walks import accepted, read
 
 from structured import JsonSchema
 from structured.automata import DEAD, RegularAutomaton
+from structured.automata.byte_automaton import accepts_text
 from structured.errors import PatternError, SchemaError
 from structured.index.index import Index
 from structured.index.masks import unpack
@@ -29,6 +30,7 @@ from structured.json_schema import schema_compiler as keywords
 from structured.json_schema.document.location import Compilation, KeyOrder, Reading
 from structured.json_schema.schema_compiler import schema_to_pattern
 from structured.json_schema.whitespace import read_whitespace
+from structured.output_types.resolve import resolve_type
 from structured.regex import Pattern
 from structured.results.result import error_from_json, error_to_json
 from structured.vocabulary import Vocabulary
@@ -444,3 +446,9 @@ def test_listed_arrays_are_denied_in_every_draft() -> None:
     assert [text for text in ('["a", 1]', '{"b": []}') if accepts(automaton, text)] == []
     listed = RegularAutomaton(schema_to_pattern({"items": {"enum": ["b"]}, **schema}, reading=Reading.SPECIFICATION))
     assert accepts(listed, '["b"]')
+
+
+def test_names_under_an_empty_schema_may_be_any() -> None:
+    """`propertyNames` that says nothing leaves no schema that holds for a name."""
+    automaton = resolve_type(JsonSchema({"propertyNames": {}, "$defs": {"unused": False}})).automaton()
+    assert accepts_text(automaton, '{"a": 1}')

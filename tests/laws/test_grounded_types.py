@@ -21,7 +21,10 @@ from structured.output_types.paths import Steps, steps_to_path
 from structured.output_types.stated_dates import stated_dates, stated_datetimes, stated_times
 from structured.output_types.stated_numbers import stated_numbers
 
-pytestmark = pytest.mark.filterwarnings("ignore::structured.errors.BudgetWarning")  # keys of dictionaries are long
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::structured.errors.BudgetWarning"),  # keys of dictionaries are long
+    pytest.mark.filterwarnings("ignore:.* can have no object at"),  # documents that state no value for an item
+]
 
 TOKENS = ByteTokenizer()
 

@@ -395,7 +395,7 @@ def length_limits(schemas: Subschemas, at_least: str, at_most: str) -> Limits:
 
     `{"minLength": 2}`, `"minLength"`, `"maxLength"` → `(2, None)`
     """
-    low = max(part.length(at_least) or 0 for part in schemas)
+    low = max((part.length(at_least) or 0 for part in schemas), default=0)
     upper = [part.length(at_most) for part in schemas]
     high = min((most for most in upper if most is not None and most < UNREACHABLE_LENGTH), default=None)
     if low >= UNREACHABLE_LENGTH or (high is not None and low > high):
