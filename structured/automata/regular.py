@@ -302,7 +302,7 @@ class RegularAutomaton(MachineAutomaton):
         return self.table.nbytes + sum(map(self._bytes_of, FULL_ARRAYS.values()))
 
     def _bytes_of(self, names: Iterable[str]) -> int:
-        """Return the bytes of some arrays, without the table, of which only the rows in use take memory."""
+        """Return the bytes of some arrays. The table is left out: only its rows in use take memory."""
         return sum(int(getattr(self._machine, name).nbytes) for name in names if name != "table")
 
     def _grow(self, code: int) -> None:

@@ -38,7 +38,7 @@ from structured.errors import GrammarError
 from structured.vocabulary.trie import Trie
 
 LIMITS = Limits(seconds=120.0)
-"""The limits of other automata, but for the seconds, which are those of one call, such as for a mask."""
+"""The default limits of a grammar: those of other automata, but with more seconds, which count for one call alone."""
 
 MAX_SEARCHED = 20_000
 """The most configurations that one search visits."""

@@ -72,7 +72,7 @@ class Indentation:
 
 
 class LookaroundState(NamedTuple):
-    """What the lookarounds of the terminals know at a place: obligations on the rest of the text, and lookbehinds.
+    """The lookarounds of the terminals at a place: the obligations on the text that follows, and the lookbehinds.
 
     After `a(?!b)` an obligation says that no `b` follows; `behind` are the frames of what lookbehinds may have read.
     """

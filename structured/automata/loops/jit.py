@@ -168,7 +168,7 @@ class _Lag(local):
 
     seconds = 0.0
     last_reading, read_at = 0.0, -1.0
-    """What `clock` said last, for `coarse_clock`, and when that was."""
+    """The last reading of `clock`, for `coarse_clock`, and its time."""
     is_in_loop = False
     """Whether a loop runs as Python; the time of the loops that it calls is part of its own."""
 

@@ -115,7 +115,7 @@ def find_parts_outside_items(machine: Machine, state: int, results: Ints) -> int
     if broad_state == NONE or narrow_state < NONE:
         return narrow_state
     results[BROAD_STATE], results[NARROW_STATE], results[EXTRA_DISTANCE] = broad_state, narrow_state, 0
-    for leaf in elements_of(machine, state):  # all of which have been cut off, so that there are no codes
+    for leaf in elements_of(machine, state):  # `part_state` has cut all of them off, so there are no codes
         extra = machine.frames[leaf, op.DISTANCE] - machine.frames[cut_off(machine, int(leaf)), op.DISTANCE]
         results[EXTRA_DISTANCE] = max(results[EXTRA_DISTANCE], extra)
     return DONE

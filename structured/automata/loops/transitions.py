@@ -81,7 +81,7 @@ def gather_set(machine: Machine, node: int, tail: int, first_excluded: int, coun
 
 @compiled_loop
 def gather_scan(machine: Machine, leaf: int, count: int) -> int:
-    """Append the arcs of an automaton over characters, but for those after which more are needed than may follow."""
+    """Append the arcs of an automaton over characters; skip those that need more characters than are left."""
     node, state, characters_left, tail = frame_fields(machine, leaf)
     start = int(machine.nodes[node, op.A])
     characters_after = UNLIMITED if characters_left == UNLIMITED else characters_left - 1
