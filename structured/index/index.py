@@ -250,10 +250,7 @@ class Index:
         return self._with_end_tokens(state, mask)
 
     def _new_mask(self, state: int) -> Mask:
-        """Return the mask of a state that was never asked for before; note how many tokens suffice after any.
-
-        Raises ValueError for DEAD.
-        """
+        """Return the mask of a new state; note how many tokens suffice after any. Raises ValueError for DEAD."""
         if state == DEAD:
             raise ValueError("The state is DEAD, which `step` returns after a token that the mask does not allow.")
         transient = self._transient_masks.get((state, None))

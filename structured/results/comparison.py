@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
-from decimal import Context, Decimal, InvalidOperation
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, InvalidOperation
 from functools import cached_property
 from itertools import count, zip_longest
 from typing import Any, Literal, TypeAlias, get_args
@@ -419,4 +419,5 @@ def _read_decimal(text: str) -> str | None:
         return None
     if not number.is_finite():
         return f"decimal {number}"
-    return f"decimal {number.normalize(Context(prec=max(1, len(number.as_tuple().digits)))) or 0}"
+    exact = Context(prec=max(1, len(number.as_tuple().digits)), Emin=MIN_EMIN, Emax=MAX_EMAX)
+    return f"decimal {number.normalize(exact) or 0}"

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 
 from structured.output_types.resolve import resolve_json
 from structured.results import comparison
-from structured.results.comparison import Comparison, best_assignment
+from structured.results.comparison import Comparison, _read_decimal, best_assignment
 
 SCALARS = st.none() | st.booleans() | st.integers(-2, 2) | st.sampled_from([0.5, 1.0, "a", "b", "c", ""])
 RECORDS = st.fixed_dictionaries({"name": st.sampled_from("ab"), "size": st.integers(0, 2) | st.none()})
@@ -216,3 +216,9 @@ def test_short_lists_in_long_ones_are_compared_without_assignments(monkeypatch):
     monkeypatch.setattr(comparison, "best_assignment", lambda weights: assigned.append(1) or best_assignment(weights))
     Comparison().pairs({"lines": expected}, {"lines": found})
     assert len(assigned) <= 1 + 2 * 80  # those of the tags of matched items
+
+
+def test_decimals_of_any_size_are_compared() -> None:
+    """An exponent beyond that of the usual context was an error, and a tiny one was zero."""
+    assert _read_decimal("1E+1000000") == _read_decimal("10E+999999") != _read_decimal("2E+1000000")
+    assert _read_decimal("1e-2000000") != _read_decimal("2e-2000000")
