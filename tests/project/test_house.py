@@ -222,7 +222,7 @@ def test_public_names_are_sorted_and_complete() -> None:
     assert all(hasattr(structured, name) for name in structured.__all__)
 
 
-MOST = {"public names": 40, "options": 25, "stubs of overloads": 50, "modules": 249, "lines": 54_713}
+MOST = {"public names": 40, "options": 25, "stubs of overloads": 50, "modules": 249, "lines": 54_711}
 """What may not grow: a reader has to learn the first two, and to find a way through the others. Modules and lines are
 those without `integrations/`, where each module serves one other side, and is read for its sake alone.
 """
