@@ -20,11 +20,17 @@ from typing import Any, NamedTuple, Self, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from structured.models.one_thread_products import (
+    QUERIES_AT_ONCE,
+    Floats,
+    blocks_of_columns,
+    times_blocks,
+    times_keys,
+    times_values,
+)
 from structured.models.prompt_encoding import PromptEncoder
 from structured.models.protocol import MIN_SHARED, DecodingBatch, LanguageModel, Messages
 from structured.vocabulary import Vocabulary
-
-Floats = NDArray[np.float32]
 
 WEIGHTS = "model.safetensors"
 """The file of the weights, beside `config.json`."""
@@ -36,7 +42,8 @@ MAX_JOINT_TOKENS = 16
 """New tokens of each text up to which those of several attend at once; with more, padding takes more than it saves."""
 
 Layer: TypeAlias = Mapping[str, Floats]
-"""The weights of a layer by their names in the checkpoint; matrices transposed, kernels of shape (size, hidden)."""
+"""The weights of a layer by their names in the checkpoint: matrices transposed and in blocks of columns, as
+`times_blocks` takes them, kernels of shape (size, hidden)."""
 
 LayerValues: TypeAlias = list[list[Floats]]
 """The arrays that each layer keeps of the tokens of texts."""
@@ -93,8 +100,8 @@ class Lfm2:
         self.layers = [_layer(weights, number) for number in range(len(config["layer_types"]))]
         self.margin = max(len(layer[KERNEL]) for layer in self.layers if KERNEL in layer) - 1
         """Zeros before the tokens of a text, for convolutions."""
-        self.logits_weights = np.ascontiguousarray(weights.get("lm_head.weight", self.embedding).T)
-        """Shape (hidden, tokens); the embedding where the two are tied."""
+        self.logits_weights = blocks_of_columns(weights.get("lm_head.weight", self.embedding).T)
+        """Shape (blocks, hidden, tokens of a block); the embedding where the two are tied."""
         width = self.embedding.shape[1] // self.heads
         frequencies = float(config["rope_parameters"]["rope_theta"]) ** (-np.arange(0, width, 2) / width)
         angles = np.outer(np.arange(self.context_length), frequencies)
@@ -120,7 +127,7 @@ class Lfm2:
             states = states[asked.token_indices] + mix(layer, normed, kept, column, asked)
             states = states + _feed_forward(layer, self._normalise(states, layer["ffn_norm"]))
         batch.lengths = batch.lengths + np.asarray(counts)
-        logits: Floats = self._normalise(states, self.last_norm) @ self.logits_weights
+        logits = times_blocks(self._normalise(states, self.last_norm), self.logits_weights)
         return logits.reshape(len(counts), window + 1, -1)
 
     def _normalise(self, states: Floats, weight: Floats) -> Floats:
@@ -131,7 +138,7 @@ class Lfm2:
 
     def _attend(self, layer: Layer, states: Floats, kept: list[Floats], column: Column, asked: Column) -> Floats:
         """Attend from the tokens asked for to those before them in their texts; keep the keys and values of all."""
-        heads = (states @ layer["self_attn.qkv_proj"]).reshape(len(states), 3, self.heads, -1)
+        heads = times_blocks(states, layer["self_attn.qkv_proj"]).reshape(len(states), 3, self.heads, -1)
         cosines, sines = (table[column.places, None, None] for table in (self.cosines, self.sines))
         weights = layer["self_attn.qk_layernorm"].reshape(2, 1, -1)
         rotated = _rotate(self._normalise(heads[:, :2], weights), cosines, sines)
@@ -144,11 +151,13 @@ class Lfm2:
         if len(counts) > 1 and counts.max() <= MAX_JOINT_TOKENS:
             _attend_together(attended, queries, keys, values, asked)
         else:
-            for start, end in itertools.pairwise(asked.starts.tolist()):
-                slot, length = asked.slots[start], int(asked.places[end - 1]) + 1
-                alone = queries[start:end].swapaxes(0, 1), keys[slot, :, :length], values[slot, :, :length]
-                attended[start:end] = _attention(*alone, asked.places[start:end]).swapaxes(0, 1)
-        return attended.reshape(len(queries), -1) @ layer["self_attn.out_proj"]
+            for first, last in itertools.pairwise(asked.starts.tolist()):
+                for start in range(first, last, QUERIES_AT_ONCE):
+                    end = min(start + QUERIES_AT_ONCE, last)
+                    slot, length = asked.slots[start], int(asked.places[end - 1]) + 1
+                    alone = queries[start:end].swapaxes(0, 1), keys[slot, :, :length], values[slot, :, :length]
+                    attended[start:end] = _attention(*alone, asked.places[start:end]).swapaxes(0, 1)
+        return times_blocks(attended.reshape(len(queries), -1), layer["self_attn.out_proj"])
 
 
 def _attend_together(out: Floats, queries: Floats, keys: Floats, values: Floats, column: Column) -> None:
@@ -170,35 +179,32 @@ def _attention(queries: Floats, keys: Floats, values: Floats, places: NDArray[np
 
     Shapes, after those of texts and heads: (new, width), (length, width), (length, width), (new,).
     """
-    scores = queries @ keys.swapaxes(-1, -2)
+    scores = times_keys(queries, keys)
     np.copyto(scores, -np.inf, where=np.arange(keys.shape[-2]) > places[..., None])
     weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
     weights /= weights.sum(axis=-1, keepdims=True)
-    mixed: Floats = weights @ values
-    return mixed
+    return times_values(weights, values)
 
 
 def _feed_forward(layer: Layer, states: Floats) -> Floats:
     """Pass each token through the gated feed-forward network (Shazeer, "GLU Variants Improve Transformer", 2020)."""
-    gate, up = np.split(states @ layer["feed_forward.w13"], 2, axis=1)
+    gate, up = np.split(times_blocks(states, layer["feed_forward.w13"]), 2, axis=1)
     with np.errstate(over="ignore"):  # where a gate is closed, far below zero
         denominator: Floats = np.exp(-gate)
     denominator += np.float32(1)
     gated = gate * up
     gated /= denominator
-    out: Floats = gated @ layer["feed_forward.w2"]
-    return out
+    return times_blocks(gated, layer["feed_forward.w2"])
 
 
 def _convolve(layer: Layer, states: Floats, kept: list[Floats], column: Column, asked: Column) -> Floats:
     """Mix the tokens asked for with the few before them in their texts; keep the gated inputs of all."""
-    gate_in, gate_out, inputs = np.split(states @ layer["conv.in_proj"], 3, axis=1)
+    gate_in, gate_out, inputs = np.split(times_blocks(states, layer["conv.in_proj"]), 3, axis=1)
     (gated,) = kept
     kernel = layer[KERNEL]
     gated[column.slots, column.places + len(kernel) - 1] = gate_in * inputs
     mixed = sum(weight * gated[asked.slots, asked.places + offset] for offset, weight in enumerate(kernel))
-    out: Floats = (gate_out[asked.token_indices] * mixed) @ layer["conv.out_proj"]
-    return out
+    return times_blocks(gate_out[asked.token_indices] * mixed, layer["conv.out_proj"])
 
 
 def _rotate(states: Floats, cosines: Floats, sines: Floats) -> Floats:
@@ -213,7 +219,14 @@ def _layer(weights: Mapping[str, Floats], number: int) -> Layer:
     for name, parts in FUSED_WEIGHTS.items():
         if parts[0] in layer:
             layer[name] = np.concatenate([layer.pop(part) for part in parts])
-    return {name: np.ascontiguousarray((part[:, 0] if part.ndim > 2 else part).T) for name, part in layer.items()}
+    return {name: _as_read(part) for name, part in layer.items()}
+
+
+def _as_read(weights: Floats) -> Floats:
+    """Return weights of a layer as passes read them: vectors as they are, kernels transposed, matrices in blocks."""
+    if weights.ndim == 2:
+        return blocks_of_columns(weights.T)
+    return weights if weights.ndim == 1 else np.ascontiguousarray(weights[:, 0].T)
 
 
 def _tensors(path: Path) -> Iterator[tuple[str, Floats]]:
