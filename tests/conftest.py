@@ -16,7 +16,7 @@ from real_model import NAME, REAL_MODEL, VARIABLE
 from structured.automata.loops.jit import compile_loops
 from structured.vocabulary import Vocabulary
 
-os.environ.setdefault("OMP_NUM_THREADS", "1")  # so little to compute that threads only wait for each other
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # tests use torch themselves, for products that threads wait over
 
 settings.register_profile("local", deadline=None, max_examples=20)  # others each time, so that many runs see many
 settings.register_profile("repeatable", deadline=None, derandomize=True)

@@ -234,10 +234,12 @@ def serve(  # noqa: PLR0913  the options of the command
         )
     limits = Limits(running=running, waiting=waiting, max_tokens=max_tokens, seconds=seconds)
     loaders = partial(_load_served_model, model), partial(_types_by_name, types or [])
-    config = ServerConfig(*loaders, limits=limits, api_key=api_key, host=host, port=port, is_quiet=quiet)
+    config = ServerConfig(
+        *loaders, limits=limits, api_key=api_key, host=host, port=port, is_quiet=quiet, workers=workers
+    )
     types_by_name = config.types()
     check_port(host, port)
-    if not (serve_workers(config, workers) if workers > 1 else config.serve(types_by_name)):
+    if not (serve_workers(config) if workers > 1 else config.serve(types_by_name)):
         raise typer.Exit(3)
 
 

@@ -8,7 +8,6 @@ turned as a whole, and read again, so that the boxes of its words stay in order.
 """
 
 import math
-import os
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -18,6 +17,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from structured.models.threads import available_cpus, environment_threads
 
 Image = NDArray[np.uint8]
 """Rows of pixels in red, green and blue."""
@@ -94,7 +95,7 @@ def _engine() -> Any:
         params={
             "Global.log_level": "critical",
             "Global.max_side_len": 1_000_000,
-            "EngineConfig.onnxruntime.intra_op_num_threads": int(os.environ.get("OMP_NUM_THREADS", "-1")),
+            "EngineConfig.onnxruntime.intra_op_num_threads": environment_threads() or available_cpus(),
             **{f"{part}.model_path": str(path) for part, path in weights.items()},
         }
     )

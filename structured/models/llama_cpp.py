@@ -25,6 +25,7 @@ from structured.errors import ModelError, OutOfMemoryError
 from structured.models.adapters import Heads, gguf_adapter, read_adapter, write_gguf_adapter
 from structured.models.llama_tokenizer import Llama, LlamaTokenizer, metadata
 from structured.models.protocol import MIN_SHARED, DecodingBatch, LanguageModel, Messages
+from structured.models.threads import default_threads
 
 Int32: TypeAlias = NDArray[np.int32]
 Float32: TypeAlias = NDArray[np.float32]
@@ -94,6 +95,11 @@ class LlamaContext:
         self._prefixes: dict[tuple[int, ...], int] = {}
         """The sequences of prefixes, the last used at the end."""
         self._lock = RLock()
+
+    def set_threads(self, count: int) -> None:
+        """Compute the following passes with so many threads."""
+        with self._lock:
+            self._library.llama_set_n_threads(self._context, count, count)
 
     def begin(self, count: int, prefix: Sequence[int] = ()) -> list[int]:
         """Return new sequences, which begin with a prefix that is kept for others. Raises OutOfMemoryError."""
@@ -245,15 +251,16 @@ def load_gguf(
     if context_length is not None and not 1 <= context_length <= trained:
         raise ModelError(f"context_length is {context_length:,}, and {name} was trained for 1 to {trained:,} tokens.")
     tokens = context_length or min(trained, 8192)  # a gigabyte for a model with 8 billion parameters
-    return LlamaCppModel(weights, name=name, context_length=tokens, adapter=adapter)
+    model = LlamaCppModel(weights, name=name, context_length=tokens, adapter=adapter)
+    model.threads = default_threads(library.llama_model_n_params(weights.model))
+    return model
 
 
 class Weights:
     """The weights of a GGUF file, as `Llama` has them; `llama_cpp.Llama` itself would make a context and a chat format.
 
     With AMX, llama.cpp crashes on some processors at the first pass (its issue 20824), and a crash cannot be caught:
-    where it was built with AMX, it keeps the weights as they are in the file. OMP_NUM_THREADS sets the threads, as in
-    torch: threads without a core of their own wait for each other.
+    where it was built with AMX, it keeps the weights as they are in the file.
     """
 
     def __init__(self, path: str, gpu_layers: int | None) -> None:
@@ -270,10 +277,6 @@ class Weights:
         self.model_params.n_gpu_layers = all_layers if gpu_layers in {None, -1} else gpu_layers
         self.model_params.use_extra_bufts = b"AMX_INT8 = 1" not in library.llama_print_system_info()
         self.context_params = library.llama_context_default_params()
-        number = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
-        threads = int(number) if number.isdecimal() else 0
-        self.context_params.n_threads_batch = threads or os.cpu_count() or 1
-        self.context_params.n_threads = threads or max(self.context_params.n_threads_batch // 2, 1)
         self.model = library.llama_model_load_from_file(os.fsencode(path), self.model_params)
         if not self.model:
             problem = f"llama.cpp cannot load {path!r}: the file is damaged, or unsupported by this version"
@@ -311,6 +314,7 @@ class LlamaCppModel(LanguageModel):
     """A loaded `llama_cpp.Llama`: its weights and its adapter, with a second context beside its own."""
 
     can_read_on = True
+    takes_threads = True
 
     def __init__(
         self, llama: Llama, *, name: str | None = None, context_length: int | None = None, adapter: Path | None = None
@@ -350,6 +354,8 @@ class LlamaCppModel(LanguageModel):
         """Run the prompts through the model, their shared beginning once."""
         shared = min(shared, min(map(len, prompts)) - 1 - window)
         prefix = prompts[0][:shared] if shared >= MIN_SHARED else []
+        if self.threads is not None:
+            self.context.set_threads(self.threads)
         batch = LlamaCppBatch(self.context, len(prompts), prefix)
         return batch, batch.forward([prompt[len(prefix) :] for prompt in prompts], window=window)
 

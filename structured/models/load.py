@@ -29,6 +29,7 @@ from structured.models.llama_cpp import LlamaCppModel, is_installed, load_gguf
 from structured.models.protocol import LanguageModel, Model
 from structured.models.remote_model import connected
 from structured.models.server_api import is_address
+from structured.models.threads import default_threads
 from structured.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ ModelSource: TypeAlias = (
 
 
 _CONTEXT_LENGTH = or_none(count(1, "1 or greater, or None where there is no limit"))
+_THREADS = or_none(count(1))
 _GPU_LAYERS = or_none(count(-1, "-1 for all, 0 or greater, or None for what is usual"))
 
 
@@ -65,6 +67,7 @@ def load_model(  # noqa: PLR0913  the options of loading
     gpu_layers: int | None = None,
     context_length: int | None = None,
     adapter: str | Path | None = None,
+    threads: int | None = None,
 ) -> LanguageModel:
     """Load a model, or wrap a loaded one.
 
@@ -87,6 +90,10 @@ def load_model(  # noqa: PLR0913  the options of loading
             default: the length that the model was trained for, at most 8,192.
         adapter: A LoRA adapter for the model: a GGUF file, or a folder that PEFT wrote. llama.cpp keeps it beside the
             weights; for transformers, it is added to them, without the package peft. Also for a `llama_cpp.Llama`.
+        threads: For transformers and llama.cpp on a CPU: the threads that a pass computes with; default: those that
+            OMP_NUM_THREADS or MKL_NUM_THREADS sets; without them one for a model of up to 400 million parameters,
+            and as many as this process has CPUs for a larger one. A model that you loaded yourself keeps its own.
+            All who load a model by one name share it, and the last number passed counts.
 
     Raises:
         ModelError: There is no such model or adapter, it cannot be loaded, or it does not fit.
@@ -94,6 +101,7 @@ def load_model(  # noqa: PLR0913  the options of loading
     """
     if not isinstance(adapter, str | Path | None):
         raise TypeError(f"adapter is {shown(adapter)}; it must be the path of a GGUF file or of a folder.")
+    _THREADS("threads", threads)
     options = _Options(device_map, dtype, gpu_layers, context_length)
     source, is_from_environment = _named(source)
     _refuse_server(source)
@@ -103,23 +111,24 @@ def load_model(  # noqa: PLR0913  the options of loading
             path = find_checkpoint(source)
             options = replace(options, adapter=_adapter_of(os.fspath(source), path, adapter))
             with _loading:  # several threads load a name once
-                return load(os.fspath(source), path, options)
+                return _with_threads(load(os.fspath(source), path, options), threads)
         except ModelError as error:
             if not is_from_environment:
                 raise
             raise ModelError(f"STRUCTURED_MODEL names the model. {error}") from error.__cause__
     library: Any = sys.modules.get("llama_cpp")  # imported if this is a model of llama-cpp-python
     if library is not None and isinstance(source, library.Llama):
-        return LlamaCppModel(cast("Llama", source), adapter=None if adapter is None else find_adapter(adapter))
+        adapter_path = None if adapter is None else find_adapter(adapter)
+        return _with_threads(LlamaCppModel(cast("Llama", source), adapter=adapter_path), threads)
     if adapter is not None:
         raise ModelError(
             f"An adapter can be added to a model that is loaded by its name, or to a llama_cpp.Llama, and not to "
             f"{described(source)}. Add it yourself, as with peft."
         )
     if isinstance(source, tuple) and len(source) == 2:
-        return _from_pair(*source)
+        return _with_threads(_from_pair(*source), threads)
     if isinstance(source, LanguageModel):
-        return checked_model(source)
+        return _with_threads(checked_model(source), threads)
     raise ModelError(
         f"{described(source)} is not a model. Pass a hub id, a folder, a GGUF file, (model, tokenizer), (function, "
         "tokenizer), a llama_cpp.Llama or an instance of a class derived from structured.models.LanguageModel."
@@ -252,6 +261,8 @@ def _load_by_name(name: str, path: Path | None, options: _Options) -> LanguageMo
             f"transformers. {remedy}"
         )
     else:
+        from torch import get_num_threads
+
         from structured.models.pretrained import load_pretrained
         from structured.models.transformers_model import HuggingFaceModel
 
@@ -261,7 +272,21 @@ def _load_by_name(name: str, path: Path | None, options: _Options) -> LanguageMo
         if adapter is not None:
             add_adapter(network, adapter)
         model = HuggingFaceModel(network, tokenizer, name=shown_name)
+        if network.device.type == "cpu":  # where the program that imports torch may have lowered the number
+            model.threads = min(default_threads(network.num_parameters()), get_num_threads())
     _LOGGER.info("loaded %s in %.1f s", model.name, perf_counter() - started)
+    return model
+
+
+def _with_threads(model: LanguageModel, threads: int | None) -> LanguageModel:
+    """Set the threads of a model, if any number is passed. Raises ModelError if the model does not take one."""
+    if threads is not None:
+        if not model.takes_threads:
+            raise ModelError(
+                f"threads is {threads}, and {model.name} does not take a number of threads: transformers and llama.cpp "
+                "do. The packaged model computes on one. Leave threads out."
+            )
+        model.threads = threads
     return model
 
 

@@ -45,8 +45,9 @@ def times_blocks(rows: Floats, blocks: Floats) -> Floats:
         parts = next(
             n for n in range(1, inputs + 1) if inputs % n == 0 and inputs // n * columns <= MAX_VECTOR_PRODUCTS
         )
-        products: Floats = rows.reshape(parts, 1, -1) @ blocks.reshape(count, parts, -1, columns)
-        return products.sum(axis=1).reshape(1, -1)
+        products = rows.reshape(parts, 1, -1) @ blocks.reshape(count, parts, -1, columns)
+        summed: Floats = products.sum(axis=1)
+        return summed.reshape(1, -1)
     out = np.empty((len(rows), count, columns), dtype=np.float32)
     pieces = -(-len(rows) * inputs * columns // MAX_PRODUCTS)
     # Equal pieces: a row that is left over would be multiplied as a vector, which has a lower limit.

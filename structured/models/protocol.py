@@ -99,6 +99,10 @@ class LanguageModel(Model):
     """The fixed cost of a forward pass, in tokens: so many more are hardly noticed."""
     logits_cost: float = 0.0
     """The cost of the logits of one more place, in tokens."""
+    takes_threads: bool = False
+    """Whether `threads` may be set."""
+    threads: int | None = None
+    """The threads of the CPU that a pass computes with; None if the engine decides."""
 
     @abstractmethod
     def prefill(

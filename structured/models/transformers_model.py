@@ -22,6 +22,7 @@ from structured.errors.values import message
 from structured.models.kv_cache import PaddedCache, TextCache, on_device
 from structured.models.prompt_encoding import PromptEncoder
 from structured.models.protocol import MIN_SHARED, DecodingBatch, LanguageModel, Logits, Messages
+from structured.models.threads import torch_threads
 from structured.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -237,6 +238,7 @@ class HuggingFaceModel(LanguageModel):
     """A loaded `transformers` model with its tokenizer."""
 
     can_read_on = True
+    takes_threads = True
 
     def __init__(
         self, model: "PreTrainedModel", tokenizer: "PreTrainedTokenizerBase", *, name: str | None = None
@@ -274,7 +276,7 @@ class HuggingFaceModel(LanguageModel):
         Where layers allow no padding between that and the rest, prompts of one length go together, and join the others.
         Raises ModelError if texts cannot be read on.
         """
-        with _memory_errors():
+        with _computing(self.threads):
             return self._prefill(prompts, shared, window)
 
     def _prefill(self, prompts: Sequence[Sequence[int]], shared: int, window: int) -> "tuple[HuggingFaceBatch, Logits]":
@@ -313,6 +315,7 @@ class HuggingFaceBatch(DecodingBatch):
 
     def __init__(self, model: HuggingFaceModel, prompts: Sequence[Sequence[int]]) -> None:
         """Make room for texts that begin with some prompts."""
+        self._model = model
         self._network = model.network
         self._samples_on_device = model.samples_on_device
         self.cache = model.network.cache(len(prompts))
@@ -332,7 +335,7 @@ class HuggingFaceBatch(DecodingBatch):
 
     def forward(self, token_ids: Sequence[Sequence[int]], *, window: int = 0) -> Logits:
         """Append tokens to each text, and return the logits after them. Raises OutOfMemoryError."""
-        with _memory_errors():
+        with _computing(self._model.threads):
             parts = [token_ids]
             if not self._network.can_append_several_tokens:  # then all texts have as many new tokens
                 parts = [[[token_id] for token_id in column] for column in zip(*token_ids, strict=True)]
@@ -348,12 +351,12 @@ class HuggingFaceBatch(DecodingBatch):
 
     def select(self, rows: Sequence[int]) -> None:
         """Keep some of the texts, in this order; a text listed twice is duplicated. Raises OutOfMemoryError."""
-        with _memory_errors():
+        with _computing(self._model.threads):
             self.cache.select(rows)
 
     def join(self, other: Self) -> None:
         """Take over the texts of another batch. Raises OutOfMemoryError."""
-        with _memory_errors():
+        with _computing(self._model.threads):
             self.cache.join(other.cache)
 
     def rollback(self, counts: Sequence[int]) -> None:
@@ -365,12 +368,16 @@ class HuggingFaceBatch(DecodingBatch):
 
 
 @contextmanager
-def _memory_errors() -> Iterator[None]:
-    """Raise OutOfMemoryError, which halves a batch and fails a text alone, where a device has no memory left."""
+def _computing(threads: int | None) -> Iterator[None]:
+    """Compute with so many threads of the CPU; None leaves torch its own number.
+
+    Raises OutOfMemoryError, which halves a batch and fails a text alone, if a device has no memory left.
+    """
     import torch
 
     try:
-        yield
+        with torch_threads(threads):
+            yield
     except torch.OutOfMemoryError as error:
         problem = "The device has no memory left for one text"
         raise OutOfMemoryError(f"{problem}. Shorten the document, lower max_tokens, or use another model.") from error

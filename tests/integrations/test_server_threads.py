@@ -1,40 +1,33 @@
-"""The threads of a server: NumPy's products have one, unless the environment says otherwise."""
+"""The threads of a server's workers, which share the CPUs."""
 
 import pytest
-from doubles import ByteTokenizer, random_logits
-from threadpoolctl import threadpool_info, threadpool_limits
+from doubles import in_memory, tiny_llama
 
 pytest.importorskip("fastapi", reason="The extra serve has the server.")
 
-import uvicorn
-
+from structured.integrations.server import workers
 from structured.integrations.server.limits import Limits
 from structured.integrations.server.workers import ServerConfig
-from structured.models import FunctionModel, LanguageModel
-
-TOKENIZER = ByteTokenizer()
+from structured.models.threads import VARIABLES
 
 
-def model() -> LanguageModel:
-    return FunctionModel(random_logits(len(TOKENIZER.tokens)), TOKENIZER)
-
-
-def threads() -> set[int]:
-    """The numbers of threads of the libraries for products, without that of torch."""
-    return {one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"}
-
-
-@pytest.mark.parametrize(("environment", "used"), [(None, 1), ("2", 2)])
-def test_products_have_one_thread_unless_the_environment_says_otherwise(
-    environment: str | None, used: int, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("threads", "count", "environment", "expected"),
+    [(8, 1, None, 8), (8, 3, None, 2), (1, 3, None, 1), (8, 20, None, 1), (5, 3, "5", 5), (None, 3, None, None)],
+)
+def test_workers_share_the_cpus(
+    threads: int | None, count: int, environment: str | None, expected: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    """Unless the environment sets the threads, or the engine has its own; a model never gets more than alone."""
+    for variable in VARIABLES:
+        monkeypatch.delenv(variable, raising=False)
     if environment is not None:
-        monkeypatch.setenv("OMP_NUM_THREADS", environment)
-    served: list[set[int]] = []
-    monkeypatch.setattr(uvicorn.Server, "run", lambda _: served.append(threads()))
-    config = ServerConfig(model, dict, Limits(), api_key=None, host="127.0.0.1", port=0, is_quiet=True)
-    with threadpool_limits(2, "blas"):
-        config.serve({})
-        assert served == [{used}]
-        assert threads() == {2}
+        monkeypatch.setenv(VARIABLES[0], environment)
+    monkeypatch.setattr(workers, "available_cpus", lambda: 8)
+    model = in_memory(tiny_llama)
+    model.threads = threads
+    served = ServerConfig(
+        lambda: model, dict, Limits(), api_key=None, host="127.0.0.1", port=0, is_quiet=True, workers=count
+    )
+    served.uvicorn_config({})
+    assert model.threads == expected

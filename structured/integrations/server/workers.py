@@ -28,13 +28,13 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, cast
 
 import uvicorn
-from threadpoolctl import threadpool_limits
 
 from structured.errors import ModelError, StructuredError, StructuredWarning
 from structured.integrations.server.app import create_app
 from structured.integrations.server.connections import connection_class
 from structured.integrations.server.limits import Limits
 from structured.integrations.server.server_state import SHARED_METRICS
+from structured.models.threads import available_cpus, environment_threads
 
 if TYPE_CHECKING:
     from structured.models import LanguageModel
@@ -75,6 +75,7 @@ class ServerConfig:
     host: str
     port: int
     is_quiet: bool
+    workers: int = 1
 
     @property
     def log_level(self) -> str:
@@ -82,9 +83,12 @@ class ServerConfig:
         return "warning" if self.is_quiet else "info"
 
     def uvicorn_config(self, types: Mapping[str, Any]) -> uvicorn.Config:
-        """Load the model, and return how uvicorn serves it."""
+        """Load the model, which shares the CPUs with those of other workers, and return how uvicorn serves it."""
+        model = self.model()
+        if model.threads is not None and environment_threads() is None:
+            model.threads = min(model.threads, max(available_cpus() // self.workers, 1))
         return uvicorn.Config(
-            create_app(self.model(), types=types, limits=self.limits, api_key=self.api_key),
+            create_app(model, types=types, limits=self.limits, api_key=self.api_key),
             http=connection_class(self.limits.patience),
             host=self.host,
             port=self.port,
@@ -99,9 +103,7 @@ class ServerConfig:
         share_heaps()
         server = uvicorn.Server(self.uvicorn_config(types))
         sys.setswitchinterval(SWITCH_SECONDS)
-        is_set = not os.environ.keys().isdisjoint({"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"})
-        with threadpool_limits(None if is_set else 1, user_api="blas"):
-            server.run()  # NumPy's products, of a small model, are too small to be shared by threads
+        server.run()
         return server.started
 
 
@@ -151,41 +153,34 @@ def bind_sockets(host: str, port: int) -> list[socket.socket]:
     return sockets
 
 
-def serve_workers(config: ServerConfig, count: int) -> bool:
-    """Serve with so many workers until a signal ends them; return True.
+def serve_workers(config: ServerConfig) -> bool:
+    """Serve with several workers until a signal ends them; return True.
 
     Raises ModelError if this system cannot pass connections on, and the error of the first worker if it cannot load.
     """
     if not hasattr(socket, "send_fds"):
         raise ModelError("This system passes no connections from process to process. Leave --workers out.")
     with ExitStack() as stack:
-        stack.enter_context(_environment(count))
+        stack.enter_context(_shared_metrics())
         listeners = [stack.enter_context(listener) for listener in bind_sockets(config.host, config.port)]
-        signals = _Supervisor(config, count, listeners).supervise()
+        signals = _Supervisor(config, listeners).supervise()
     for number in signals:  # as uvicorn ends
         signal.raise_signal(number)
     return True
 
 
 @contextmanager
-def _environment(count: int) -> Iterator[None]:
-    """Have the workers share the cores and their figures, unless the environment says otherwise.
-
-    Two threads of a library for matrices wait for each other in a busy loop: on a core each that is taken, a product
-    takes a hundred times as long.
-    """
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+def _shared_metrics() -> Iterator[None]:
+    """Have the workers share their figures, in a new folder unless the environment names one."""
+    if SHARED_METRICS in os.environ:
+        yield
+        return
     with TemporaryDirectory(prefix="structured-metrics-") as folder:
-        defaults = {SHARED_METRICS: folder}
-        if "OMP_NUM_THREADS" not in os.environ:  # NumPy's products, of a small model, are too small to be shared
-            defaults |= {"OMP_NUM_THREADS": str(max(cores // count, 1)), "OPENBLAS_NUM_THREADS": "1"}
-        added = {name: value for name, value in defaults.items() if name not in os.environ}
-        os.environ.update(added)
+        os.environ[SHARED_METRICS] = folder
         try:
             yield
         finally:
-            for name in added:
-                del os.environ[name]
+            del os.environ[SHARED_METRICS]
 
 
 @dataclass(slots=True, eq=False)
@@ -224,7 +219,6 @@ class _Supervisor:
     """The process that accepts connections, and starts a worker for each that ends."""
 
     config: ServerConfig
-    count: int
     listeners: list[socket.socket]
     workers: deque[_Worker] = field(default_factory=deque)
     """The one whose turn is next comes first."""
@@ -264,7 +258,7 @@ class _Supervisor:
 
     def _step(self) -> None:
         """Start a worker if one lacks, wait for events, and call what handles them."""
-        worker_count = 0 if self.signals else self.count if self.has_served else 1
+        worker_count = 0 if self.signals else self.config.workers if self.has_served else 1
         if len(self.workers) < worker_count and time.monotonic() >= self.next_start:
             self._start()
         callbacks: dict[Any, Callable[[], None]] = {}
