@@ -89,7 +89,8 @@ def measure(arguments: list[str], source: Path) -> Cost:
     """Run Python with some arguments over the library of a checkout, and return what it cost."""
     before, started = resource.getrusage(resource.RUSAGE_CHILDREN), perf_counter()
     environment = {**os.environ, "PYTHONPATH": str(source)}
-    subprocess.run([sys.executable, *arguments], check=True, env=environment, stdout=subprocess.DEVNULL)
+    command = [sys.executable, *arguments]
+    subprocess.run(command, check=True, env=environment, cwd=source, stdout=subprocess.DEVNULL)
     wall, after = perf_counter() - started, resource.getrusage(resource.RUSAGE_CHILDREN)
     return Cost(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, wall)
 
