@@ -185,12 +185,12 @@ class PartialReader(Generic[T]):
     """A reader of the growing text of one answer.
 
     >>> reader = PartialReader(dict[str, list[int]])
-    >>> [(event.path, event.value) for event in reader.feed('{"a": [10, 2')]
-    [('a[0]', 10)]
+    >>> {event.path: event.value for event in reader.feed('{"a": [10, 2')}
+    {'a[0]': 10}
     >>> reader.value
     {'a': [10]}
-    >>> [(event.path, event.value) for event in reader.feed("0]}")]
-    [('a[1]', 20), ('a', [10, 20]), ('', {'a': [10, 20]})]
+    >>> {event.path: event.value for event in reader.feed("0]}")}
+    {'a[1]': 20, 'a': [10, 20], '': {'a': [10, 20]}}
 
     Values come in the order of the text, each once, a container after its members. Validators of a class run when its
     instance is complete; where they reject it, it is plain data here. An answer that is not JSON has one value, which
