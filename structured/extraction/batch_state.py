@@ -117,17 +117,21 @@ class BatchState:
     """How far a batch has come, with the counts of `Progress`.
 
     Attributes:
+        wants_evidence: Whether results are finished only with what is computed when it is first asked for.
         skipped: The number of documents that were passed over, since an earlier call had done them.
         model_error: The error of the model, if it failed.
+        listener_error: What a listener raised, which ends the call.
     """
 
-    def __init__(self, total: int | None = None) -> None:
+    def __init__(self, total: int | None = None, *, wants_evidence: bool = False) -> None:
         self.total = total
+        self.wants_evidence = wants_evidence
         self.read = self.done = self.failed = self.tokens = self.skipped = 0
         self.model_error: Exception | None = None
         self._started = perf_counter()
         self._batch = next(BATCH_NUMBERS)
         self._listeners: list[Listener] = []
+        self.listener_error: BaseException | None = None
         self._results: list[Result[Any]] = []  # that have not been handed out
         self._shortened: list[_IncompleteAnswer] = []
         self._repetitive: list[_IncompleteAnswer] = []
@@ -158,8 +162,9 @@ class BatchState:
         for listener in tuple(self._listeners):
             try:
                 listener(event)
-            except BaseException:
+            except BaseException as error:
                 self._listeners.remove(listener)
+                self.listener_error = error
                 raise
 
     def start_document(self, position: int, task: Task, document: DocumentLike) -> None:
@@ -200,7 +205,12 @@ class BatchState:
     def add_result(
         self, item: Item | LongDocument, result: Result[Any], *, shortened: bool, repeated_fields: frozenset[str]
     ) -> None:
-        """Add the result of a document; its answer may have been shortened, or have repeated itself in some fields."""
+        """Add the result of a document; its answer may have been shortened, or have repeated itself in some fields.
+
+        Raises what the evidence for it raises, if somebody wants that.
+        """
+        if self.wants_evidence:
+            _ = result.data, result.evidence, result.flags
         answer = _IncompleteAnswer(item.position, item.task, item.is_limited_by_context)
         if shortened:
             self._shortened.append(answer)
@@ -263,10 +273,14 @@ class BatchState:
 
 def failed_result(position: int, document: DocumentLike, error: StructuredError) -> Result[Any]:
     """Return the result of a document that has an error."""
-    outlined = outline(document)
-    text = outlined.text if isinstance(outlined.text, str) else ""
+    try:
+        outlined = outline(document)
+        text = outlined.text if isinstance(outlined.text, str) else ""
+        metadata = outlined.metadata
+    except Exception:  # noqa: BLE001  an object of the user's own, which has the error already
+        text, metadata = "", {}
     attempts = tuple(getattr(error, "attempts", ()))
-    return Result(id_of(document, position), position, text, outlined.metadata, error=error, attempts=attempts)
+    return Result(id_of(document, position), position, text, metadata, error=error, attempts=attempts)
 
 
 SECONDS_BEFORE_BAR = 2.0
