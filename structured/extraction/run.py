@@ -172,6 +172,7 @@ class Run:
             closing(prepared_blocks(work, state, self.options, document_name)) as blocks,
         ):
             for failures, items, long_documents in blocks:
+                state.follow(long_documents)
                 for failure in failures:
                     state.add_failure(*failure)
                 yield from state.take_results()
@@ -325,11 +326,11 @@ class Run:
         item.count(candidates)
         with state.attempt_written(item, attempt, candidates):
             answer = accept_candidates(item, candidates, self.search, self.options["repair"])
+            if answer is not None and isinstance(item.whole, LongDocument):
+                item.whole.add_answer(item, answer)
         if answer is None:
             return False
-        if isinstance(item.whole, LongDocument):
-            item.whole.add_answer(item, answer)
-        else:
+        if not isinstance(item.whole, LongDocument):
             state.add_result(
                 item,
                 result_of(item, answer, self.options),
