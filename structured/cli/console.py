@@ -1,5 +1,6 @@
 """Output and errors of commands: results on stdout, messages on stderr, and exit codes."""
 
+import logging
 import os
 import re
 import sys
@@ -54,6 +55,8 @@ class Commands(TyperGroup):
                     show_others(message, category, *where, **more)
 
             warnings.showwarning = show
+            if os.environ.get("STRUCTURED_DEBUG"):
+                logging.basicConfig(level=logging.ERROR)
             try:
                 result = super().invoke(ctx)
                 sys.stdout.flush()  # now: a closed pipe is still an error of the command here

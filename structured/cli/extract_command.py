@@ -40,7 +40,7 @@ from structured.extraction.result_files import Output, Written, write_results_of
 from structured.jobs.flat_table import RowsOf, write_table
 from structured.output_types.checks import Flag
 from structured.results.evidence import MATCH_WORDS
-from structured.results.result import Result, error_to_json
+from structured.results.result import Result, error_to_json, made_of
 
 WriteDocuments: TypeAlias = Callable[[Output], Written]
 """Answers the documents that have no record in the output yet, and writes or shows their results."""
@@ -68,9 +68,9 @@ def run_here(
     def run(_: Output) -> Written:
         done = failed = 0
         for result in extractor.results(documents, progress=write_options["progress"]):
-            show(result)
+            shown_result = made_of(result, show)[0]
             done += 1
-            failed += result.error is not None
+            failed += shown_result.error is not None
         return Written(done, failed, 0, 0)
 
     return run
@@ -206,8 +206,7 @@ class FailurePrinter:
     def __call__(self, event: Event) -> None:
         """Count or report the document of an event."""
         if isinstance(event, DocumentDone):
-            result = event.result
-            self._report(result.id, "" if result.error is None else sentence(result.error), result.flags)
+            made_of(event.result, self._report_result)
 
     def take(self, record: Record) -> None:
         """Count or report the document of a record that another process wrote."""
@@ -215,6 +214,9 @@ class FailurePrinter:
             print_short(record, self._records)
         problem = "{kind}: {message}".format(**record["error"]) if "error" in record else ""
         self._report(record["id"], problem, [Flag(**flag) for flag in record.get("flags", ())])
+
+    def _report_result(self, result: Result[Any]) -> None:
+        self._report(result.id, "" if result.error is None else sentence(result.error), result.flags)
 
     def _report(self, identity: str, problem: str, flags: Iterable[Flag]) -> None:
         self.done += 1

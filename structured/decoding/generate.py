@@ -16,8 +16,8 @@ from structured.decoding.requests import Generation, Request
 from structured.decoding.running_batch import RunningBatch
 from structured.decoding.sampling import Sampler
 from structured.decoding.scheduler import Scheduler
-from structured.decoding.text_in_progress import TextInProgress
-from structured.errors import StructuredError
+from structured.decoding.text_in_progress import WRITING, TextInProgress
+from structured.errors import StructuredError, error_of_one
 from structured.index.compilation import RenewedIndex, new_index
 from structured.index.index import Index
 from structured.models import LanguageModel
@@ -118,7 +118,7 @@ def as_completed(  # noqa: PLR0913  three are options by name
     not asked for forced tokens.
 
     If the texts exceed the memory of the model's device, half of them are tried again. If a text is too large alone, or
-    its automaton raises one of `AUTOMATON_ERRORS`, the error is yielded in its place; the other texts are written.
+    its automaton raises an error, the error is yielded in its place; the other texts are written.
 
     Raises ModelError if the model raises an error or returns something unreadable.
     """
@@ -127,7 +127,14 @@ def as_completed(  # noqa: PLR0913  three are options by name
     batch = model if isinstance(model, RunningBatch) else Scheduler(model, batch_size, batch_tokens)
     for ended in itertools.chain([finished], batch.turns([text for text in places if not text.finished])):
         for text in ended:
-            yield places.pop(text), text.error or text.generation()
+            yield places.pop(text), _outcome(text)
+
+
+def _outcome(text: TextInProgress) -> Generation | StructuredError:
+    try:
+        return text.error or text.generation()
+    except Exception as error:  # noqa: BLE001  it costs no other text its answer
+        return error_of_one(error, WRITING)
 
 
 def stream(
@@ -150,4 +157,7 @@ def stream(
         read = len(answer)
         if piece:
             yield piece
-    return text.generation()
+    outcome = _outcome(text)
+    if isinstance(outcome, StructuredError):
+        raise outcome
+    return outcome

@@ -114,7 +114,9 @@ def repeated_end(text: bytes | bytearray) -> bytes | None:
 def repeated_by(guide: Guide, written: bytes | bytearray, token_id: int, start: int = 0) -> bytes | None:
     """Return the repeated end of a text after a token and the bytes forced after it; None if nothing is repeated.
 
-    The answer begins at byte `start` of `written`. A token that only spells forced bytes never counts.
+    The answer begins at byte `start` of `written`. A token that only spells forced bytes never counts. One within a
+    character counts only if the repetition goes on for `MIN_REPEATED` bytes: to close the text there, the character
+    would have to be completed as another one. Some tokenizers have no token that begins between two characters.
     """
     index = guide.index
     token, successor = index.vocabulary.tokens[token_id], index.step(guide.state, token_id)
@@ -123,7 +125,19 @@ def repeated_by(guide: Guide, written: bytes | bytearray, token_id: int, start: 
     forced = index.forced_bytes(successor)
     if len(written) - start + len(token) + len(forced) < MIN_REPEATED:
         return None
-    return repeated_end(written[max(start, len(written) - MAX_SEARCHED) :] + token + forced[:MAX_SEARCHED])
+    text = written[max(start, len(written) - MAX_SEARCHED) :]
+    repeated = repeated_end(text + token + forced[:MAX_SEARCHED])
+    if repeated is not None and _is_within_character(text) and repeated_end(text[:-MIN_REPEATED]) is None:
+        return None
+    return repeated
+
+
+def _is_within_character(text: bytes | bytearray) -> bool:
+    """Tell whether the beginning of a text in UTF-8 ends within a character."""
+    return bytes(text[-3:]).decode(errors="ignore").encode() != text[-3:].lstrip(_CONTINUATIONS)
+
+
+_CONTINUATIONS = bytes(range(0x80, 0xC0))
 
 
 def _next_of_ngrams(written: Sequence[int], size: int) -> list[int]:

@@ -222,10 +222,7 @@ class _SharedState:
         try:
             return self.scheduler.turn()
         except ModelError as error:
-            failed = self.scheduler.retreat(error)
-            if failed:
-                self.scheduler.size = self.size
-            return failed
+            return self.scheduler.retreat(error)
 
     def _admit(self) -> bool:
         """Admit texts while there is room, one of each caller in turn; return False if the batch is over."""

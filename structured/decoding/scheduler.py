@@ -24,8 +24,8 @@ import numpy as np
 from structured.decoding.device_masks import draw, stacked
 from structured.decoding.prompt_tokens import grouped_by_beginning
 from structured.decoding.sampling import Sampler
-from structured.decoding.text_in_progress import TextInProgress, timed, to_host
-from structured.errors import ModelError, OutOfMemoryError, StructuredError
+from structured.decoding.text_in_progress import WRITING, TextInProgress, timed, to_host
+from structured.errors import ModelError, OutOfMemoryError, StructuredError, error_of_one
 from structured.index.masks import Mask, allows
 from structured.models import DecodingBatch, LanguageModel, Logits
 from structured.models import checked_calls as calls
@@ -179,11 +179,14 @@ class Scheduler:
     """The model's batch, with one row for each live text."""
     logits: list[Logits] = field(default_factory=list)
     """The logits of the last pass for each row; shape (width,), or (window + 1, width)."""
+    whole_size: int = field(init=False)
+    """The size before a memory error."""
     partial_prefill: PartialPrefill = field(init=False)
     """The texts whose long prompts are read in parts before they are live."""
     speculation: Speculation = field(init=False)
 
     def __post_init__(self) -> None:
+        self.whole_size = self.size
         self.partial_prefill = PartialPrefill(self.model, self.part_tokens)
         self.speculation = Speculation(self.model)
 
@@ -204,10 +207,15 @@ class Scheduler:
             yield self.turn()
 
     def turn(self) -> list[TextInProgress]:
-        """Take one turn, and return the texts that ended in it. Raises ModelError."""
+        """Take one turn, and return the texts that ended in it. Raises ModelError.
+
+        After any other error, half of the texts are tried, until the text that it is about is alone.
+        """
         try:
             self._turn()
-        except OutOfMemoryError as error:
+        except Exception as error:
+            if isinstance(error, ModelError) and not isinstance(error, OutOfMemoryError):
+                raise
             return self.retreat(error)
         return [text for text in self.live if text.finished]
 
@@ -224,15 +232,22 @@ class Scheduler:
         self.waiting.clear()
         self._empty()
 
-    def retreat(self, error: ModelError) -> list[TextInProgress]:
-        """Let all texts wait and halve the size; return the failed text, with the error, if it was tried alone."""
+    def retreat(self, error: Exception) -> list[TextInProgress]:
+        """Let all texts wait and halve the size; return the failed text, with the error, if it was tried alone.
+
+        Raises the error if no text has started.
+        """
         started = self.started
+        if not started:
+            raise error
         alone = started if self.size <= 1 else []
         for text in alone:
-            text.error = error
+            text.error = error_of_one(error, WRITING)
         if not alone:
             self.waiting.extendleft(reversed(started))
         self.size = max(min(self.size, len(started)) // 2, 1)
+        if alone and not isinstance(error, OutOfMemoryError):
+            self.size = self.whole_size
         self._empty()
         return alone
 

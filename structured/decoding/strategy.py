@@ -10,13 +10,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, TypeAlias
 
-from structured.automata import AUTOMATON_ERRORS
 from structured.decoding.beam_search import beam_search
 from structured.decoding.generate import as_completed
 from structured.decoding.particles import sample_particles
 from structured.decoding.requests import Generation, Request
 from structured.decoding.sampling import Sampler
-from structured.errors import OutOfMemoryError, StructuredError
+from structured.decoding.text_in_progress import WRITING
+from structured.errors import ModelError, OutOfMemoryError, StructuredError, error_of_one
 from structured.errors.arguments import count, flag, says_its_arguments
 from structured.models import LanguageModel
 
@@ -164,8 +164,8 @@ class Search:
 
         At most `batch_size` texts go through the model at a time, with at most `batch_tokens` tokens, prompts and whole
         budgets counted. The beams or particles of one request are never separated. If a text or search of a request
-        alone exceeds the memory of the model's device, or its automaton raises one of `AUTOMATON_ERRORS`, the error is
-        yielded in place of its candidates.
+        alone exceeds the memory of the model's device, or raises anything but a ModelError, the error is yielded in
+        place of its candidates.
 
         Candidates do not depend on the batch. More samples contain the same texts as fewer samples.
         """
@@ -195,9 +195,11 @@ class Search:
             places = [place for place, _ in batch]
             try:
                 candidates = self._searched_together(model, [request for _, request in batch], jump_forward)
-            except (OutOfMemoryError, *AUTOMATON_ERRORS) as error:
+            except Exception as error:
+                if isinstance(error, ModelError) and not isinstance(error, OutOfMemoryError):
+                    raise
                 if len(batch) == 1:
-                    yield places[0], error
+                    yield places[0], error_of_one(error, WRITING)
                 else:
                     size = len(batch) // 2
                     waiting.extendleft(reversed(batch))

@@ -15,18 +15,20 @@ from typing import Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from structured.automata import AUTOMATON_ERRORS
 from structured.decoding.prompt_lookup import MAX_WORDS, PromptText, Proposal, propose
 from structured.decoding.repetition import BREAK, repeated_by
 from structured.decoding.requests import Diagnostics, Generation, Request, SampledToken
 from structured.decoding.sampling import Sampler, TokenChoice, likeliest_tokens
-from structured.errors import StructuredError
+from structured.errors import StructuredError, error_of_one
 from structured.index.guide import Guide
 from structured.index.masks import Mask
 from structured.models import DecodingBatch, LanguageModel, Logits
 from structured.models import checked_calls as calls
 
 T = TypeVar("T")
+
+WRITING = "Writing the answer"
+"""What errors of one text say that was going on."""
 
 
 @dataclass(slots=True, eq=False)
@@ -76,8 +78,8 @@ class TextInProgress:
         self.guide, self.next_guide = (answer, None) if thinking is None else (thinking, answer)
         try:
             self._append_forced()
-        except AUTOMATON_ERRORS as error:
-            self.error = error
+        except Exception as error:  # noqa: BLE001  it costs no other text its answer
+            self.error = error_of_one(error, WRITING)
 
     def __copy__(self) -> "TextInProgress":
         """Return an independent copy, with the same tokens and the same state of the guide."""
@@ -113,8 +115,8 @@ class TextInProgress:
         """Return the mask of the next token, and the mask within the budget; None after an automaton's error."""
         try:
             return self.guide.mask_without_budget(), self.guide.mask()
-        except AUTOMATON_ERRORS as error:
-            self.error = error
+        except Exception as error:  # noqa: BLE001  it costs no other text its answer
+            self.error = error_of_one(error, WRITING)
             return None
 
     def repeats(self, token_id: int) -> bool:
@@ -134,8 +136,8 @@ class TextInProgress:
                 alternatives = likeliest_tokens(to_host(scores), self.guide.mask_without_budget(), count)
                 choice = choice._replace(alternatives=alternatives)
             end_mask = self.guide.shortest_completion_mask() if self.repeats(choice.token_id) else None
-        except AUTOMATON_ERRORS as error:
-            self.error = error
+        except Exception as error:  # noqa: BLE001  it costs no other text its answer
+            self.error = error_of_one(error, WRITING)
             return
         if end_mask is not None:
             out = self.sampler.confined(choice, to_host(scores), end_mask, self.request.generator)
@@ -166,8 +168,8 @@ class TextInProgress:
             self.sampled.append(SampledToken(start, len(self.written), *figures))
             self._append_forced()
             self.proposal.accept(self.pending)
-        except AUTOMATON_ERRORS as error:
-            self.error = error
+        except Exception as error:  # noqa: BLE001  it costs no other text its answer
+            self.error = error_of_one(error, WRITING)
 
     def read_all(self) -> list[int]:
         """Return the tokens of prompt and text, for a model that has read none of them, nor any proposal."""
@@ -187,8 +189,8 @@ class TextInProgress:
             most, written = min(most, self.proposal.max_length), bytes(self.written[-MAX_WORDS:])
             try:
                 proposed = propose(self.guide, written, self._prompt_text(), most)
-            except AUTOMATON_ERRORS as error:
-                self.error = error
+            except Exception as error:  # noqa: BLE001  it costs no other text its answer
+                self.error = error_of_one(error, WRITING)
         self.proposal.replace(proposed)
         return len(proposed)
 

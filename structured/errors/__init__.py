@@ -28,11 +28,21 @@ Each message says what is wrong, where, and what to do. The facts are fields as 
 All of them can be pickled and copied; see `values.py`.
 """
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from traceback import format_tb
 from typing import Any, Self
 
-from structured.errors.values import Portable, StandIn, StandInError, excerpt, message, picklable
+from structured.errors.values import (
+    Portable,
+    StandIn,
+    StandInError,
+    excerpt,
+    message,
+    message_in_one_line,
+    picklable,
+)
 
 __all__ = [
     "Attempt",
@@ -65,7 +75,36 @@ __all__ = [
 
 
 class StructuredError(Portable, Exception):
-    """The base of every error that the library raises on purpose."""
+    """The base of every error that the library raises on purpose; itself, an unexpected exception for one document."""
+
+
+_LOGGER = logging.getLogger("structured.extraction")
+
+
+def error_of_one(error: Exception, doing: str) -> StructuredError:
+    """Return what was raised for one document as an error of the library, and log where it was raised.
+
+    `KeyError("x")`, "Reading document 3" → StructuredError("Reading document 3 raised KeyError: 'x'. …")
+
+    An error of the library stays as it is. The log has no message of an exception, which may quote the document.
+    """
+    if isinstance(error, StructuredError):
+        return error
+    trace: list[str] = []
+    seen: set[int] = set()
+    raised: BaseException | None = error
+    while raised is not None and id(raised) not in seen:
+        seen.add(id(raised))
+        trace += [f"{type(raised).__qualname__}\n", *reversed(format_tb(raised.__traceback__))]
+        raised = raised.__cause__ or raised.__context__
+    _LOGGER.error("%s raised %s:\n%s", doing, type(error).__qualname__, "".join(reversed(trace)))
+    text = excerpt(message_in_one_line(error), MAX_ATTEMPT_CHARACTERS)
+    wrapped = StructuredError(
+        f"{doing} raised {type(error).__name__}: {text}. The traceback went to the logger {_LOGGER.name}. Correct "
+        "the code that raised it, or report it if that is the library's."
+    )
+    wrapped.__cause__ = error
+    return wrapped
 
 
 class SchemaError(StructuredError):

@@ -117,21 +117,27 @@ class BatchState:
     """How far a batch has come, with the counts of `Progress`.
 
     Attributes:
+        wants_evidence: Whether results are finished only with what is computed when it is first asked for.
         skipped: The number of documents that were passed over, since an earlier call had done them.
         model_error: The error of the model, if it failed.
+        listener_error: What a listener raised, which ends the call.
     """
 
-    def __init__(self, total: int | None = None) -> None:
+    def __init__(self, total: int | None = None, *, wants_evidence: bool = False) -> None:
         self.total = total
+        self.wants_evidence = wants_evidence
         self.read = self.done = self.failed = self.tokens = self.skipped = 0
         self.model_error: Exception | None = None
         self._started = perf_counter()
         self._batch = next(BATCH_NUMBERS)
         self._listeners: list[Listener] = []
+        self.listener_error: BaseException | None = None
         self._results: list[Result[Any]] = []  # that have not been handed out
         self._shortened: list[_IncompleteAnswer] = []
         self._repetitive: list[_IncompleteAnswer] = []
         self._repeated_fields: frozenset[str] = frozenset()
+        self._long_documents: Sequence[LongDocument] = ()  # of the last block
+        self._split_before = self._chunks_before = 0  # of the blocks before
 
     @contextmanager
     def observed(self, observe: Listener | None) -> Iterator[None]:
@@ -158,8 +164,9 @@ class BatchState:
         for listener in tuple(self._listeners):
             try:
                 listener(event)
-            except BaseException:
+            except BaseException as error:
                 self._listeners.remove(listener)
+                self.listener_error = error
                 raise
 
     def start_document(self, position: int, task: Task, document: DocumentLike) -> None:
@@ -167,6 +174,12 @@ class BatchState:
         self.read += 1
         names = task.output_type.name, task.model.name, task.model.has_chat_template
         self._tell(lambda: DocumentStarted(position, id_of(document, position), *names, batch=self._batch))
+
+    def follow(self, documents: Sequence[LongDocument]) -> None:
+        """Count the chunks of the long documents of a block, all of the block before being done."""
+        self._chunks_before += sum(one.chunk_counts[1] for one in self._long_documents)
+        self._split_before += len(self._long_documents)
+        self._long_documents = documents
 
     def skip_document(self) -> None:
         """Count a document that an earlier call has done."""
@@ -192,6 +205,7 @@ class BatchState:
                     item.document,
                     None if item.chunk is None else item.chunk.body,
                     tuple(item.attempts[rejected:]),
+                    self.progress,
                     batch=self._batch,
                     time=time,
                 )
@@ -200,7 +214,12 @@ class BatchState:
     def add_result(
         self, item: Item | LongDocument, result: Result[Any], *, shortened: bool, repeated_fields: frozenset[str]
     ) -> None:
-        """Add the result of a document; its answer may have been shortened, or have repeated itself in some fields."""
+        """Add the result of a document; its answer may have been shortened, or have repeated itself in some fields.
+
+        Raises what the evidence for it raises, if somebody wants that.
+        """
+        if self.wants_evidence:
+            _ = result.data, result.evidence, result.flags
         answer = _IncompleteAnswer(item.position, item.task, item.is_limited_by_context)
         if shortened:
             self._shortened.append(answer)
@@ -227,7 +246,12 @@ class BatchState:
     @property
     def progress(self) -> Progress:
         """How far it has come until now."""
-        return Progress(self.total, self.read, self.done, self.failed, self.tokens, perf_counter() - self._started)
+        documents, seconds = self._long_documents, perf_counter() - self._started
+        counts = [one.chunk_counts for one in documents]
+        split, done = self._split_before + len(documents), self._split_before + sum(one.is_done for one in documents)
+        chunks = self.read - split + self._chunks_before + sum(known for _, known in counts)
+        chunks_done = self.done - done + self._chunks_before + sum(read for read, _ in counts)
+        return Progress(self.total, self.read, self.done, self.failed, self.tokens, seconds, chunks, chunks_done)
 
     def error_of_unfinished(self) -> StructuredError | None:
         """Return the error of the documents that are not finished since the model failed; None if it did not."""
@@ -263,10 +287,14 @@ class BatchState:
 
 def failed_result(position: int, document: DocumentLike, error: StructuredError) -> Result[Any]:
     """Return the result of a document that has an error."""
-    outlined = outline(document)
-    text = outlined.text if isinstance(outlined.text, str) else ""
+    try:
+        outlined = outline(document)
+        text = outlined.text if isinstance(outlined.text, str) else ""
+        metadata = outlined.metadata
+    except Exception:  # noqa: BLE001  an object of the user's own, which has the error already
+        text, metadata = "", {}
     attempts = tuple(getattr(error, "attempts", ()))
-    return Result(id_of(document, position), position, text, outlined.metadata, error=error, attempts=attempts)
+    return Result(id_of(document, position), position, text, metadata, error=error, attempts=attempts)
 
 
 SECONDS_BEFORE_BAR = 2.0
@@ -285,27 +313,35 @@ _BAR_LOCK = Lock()
 @contextmanager
 def showing(state: BatchState, progress: bool | None) -> Iterator[None]:
     """Show the progress of a batch while it is under way; by None, only where a person may be waiting."""
-    has_several = state.total is None or state.total > 1
-    is_shown = state.total != 0 if progress else progress is None and has_several and (_is_notebook() or is_terminal())
-    if not is_shown or not _BAR_LOCK.acquire(blocking=False):
+    if state.total == 0 or not (progress or (progress is None and (_is_notebook() or is_terminal()))):
         yield
         return
     finished = ThreadEvent()
-    patience = 0.0 if progress else SECONDS_BEFORE_BAR
-    thread = Thread(target=_show, args=(state, finished, patience), name="progress", daemon=True)
+    thread = Thread(target=_wait_and_show, args=(state, finished, bool(progress)), name="progress", daemon=True)
     try:
         thread.start()
         yield
     finally:
         finished.set()
         thread.join()
-        _BAR_LOCK.release()
 
 
-def _show(state: BatchState, finished: ThreadEvent, patience: float) -> None:
-    """Show a state again and again until it is over."""
-    if finished.wait(patience):
+def _wait_and_show(state: BatchState, finished: ThreadEvent, is_asked_for: bool) -> None:
+    """Show a state if it takes long, and no other is shown. Of a single document, only chunks are worth showing."""
+    if not is_asked_for and finished.wait(SECONDS_BEFORE_BAR):
         return
+    while not is_asked_for and state.total == 1 and not state.progress.has_chunks:
+        if finished.wait(SECONDS_BETWEEN_BARS):
+            return
+    if _BAR_LOCK.acquire(blocking=False):
+        try:
+            _show(state, finished)
+        finally:
+            _BAR_LOCK.release()
+
+
+def _show(state: BatchState, finished: ThreadEvent) -> None:
+    """Show a state again and again until it is over."""
     try:
         with ExitStack() as stack:
             display: Callable[[Progress], None] = _write_line
@@ -358,28 +394,47 @@ def _bar(progress: Progress) -> "Table":
     for _ in (done, *facts):
         row.add_column(no_wrap=True)
     styled = [Text(fact, style="red" if fact.endswith("failed") else "dim") for fact in facts]
-    row.add_row(ProgressBar(total=progress.total, completed=progress.done), Text(done), *styled)
+    completed, total = _work(progress)
+    row.add_row(ProgressBar(total=total, completed=completed), Text(done), *styled)
     return row
 
 
 def _progress_facts(progress: Progress) -> list[str]:
-    """Return the parts of a bar or line: `["5/9 documents", "1 failed", "2.0 documents/s", "0:00:02 left"]`."""
+    """Return the parts of a bar or line: `["5/9 documents", "1 failed", "2.0 documents/s", "0:00:02 left"]`.
+
+    Where documents are split, their chunks stand in place of the documents per second, and of a single document.
+    """
     done, failed, total, seconds = progress.done, progress.failed, progress.total, max(progress.seconds, 1e-3)
-    answered = done - failed  # most failures take no time
+    completed, expected = _work(progress)
+    answered = done - failed
     facts = [f"{done:,} documents" if total is None else f"{done:,}/{total:,} documents"]
+    if progress.has_chunks:
+        facts = facts if total != 1 else []
+        facts.append(f"{progress.chunks_done:,}/{progress.chunks:,} chunks")
     if failed:
         facts.append(f"{failed:,} failed")
-    if answered:
+    if answered and not progress.has_chunks:
         facts.append(f"{answered / seconds:,.1f} documents/s")
     if progress.tokens:
         facts.append(f"{progress.tokens / seconds:,.0f} tokens/s")
-    if total is None:
+    if total is None or expected is None:
         facts.append(_clock(seconds))
     elif done == total:
         facts.append(f"{_clock(seconds)} in all")
-    elif answered:
-        facts.append(f"{_clock(seconds / answered * (total - done))} left")
+    elif completed > failed:  # most failures take no time
+        facts.append(f"{_clock(seconds / (completed - failed) * (expected - completed))} left")
     return facts
+
+
+def _work(progress: Progress) -> tuple[int, float | None]:
+    """Return how many documents are done, and are expected; chunks instead if documents are split.
+
+    Documents that have not started are expected to have as many chunks as those that have.
+    """
+    if not progress.has_chunks or not progress.read:
+        return progress.done, progress.total
+    expected = None if progress.total is None else progress.chunks * progress.total / progress.read
+    return progress.chunks_done, expected
 
 
 def _clock(seconds: float) -> str:

@@ -48,6 +48,7 @@ def extract(output_type: object, text: TextOrChat, **options: Unpack[Options]) -
         VocabularyError: The tokenizer cannot be used, or cannot spell any answer of the type.
         GenerationError: Validators of the type rejected every attempt.
         MissingError: With `allow_missing`, the text does not state fields that the type requires.
+        StructuredError: Anything else was raised for the text, and is the `__cause__`.
     """
     check_order("extract", output_type, text)
     return Extractor[Any](output_type, **options)(text)
@@ -88,9 +89,10 @@ def extract_batch(
             folder stands for the files in it.
         errors: `"raise"` raises `BatchError` at the end if some documents failed; it holds all results and errors.
             `"return"` puts the error of a document in place of its value, `"skip"` leaves it out. A document fails if
-            it is empty, not text or too long, or if validators reject every answer; the others are not affected.
+            it is empty, not text or too long, if validators reject every answer, or if anything else is raised for it;
+            the others are not affected.
         progress: True shows a progress bar on stderr or in a notebook, False does not. None, the default, shows it
-            after two seconds on a terminal or in a notebook.
+            after two seconds on a terminal or in a notebook; that of `extract` counts the chunks of a long text.
         options: See `Options`.
 
     Returns:

@@ -52,6 +52,9 @@ class Progress:
         failed: How many of these have an error.
         tokens: The tokens of all texts written.
         seconds: How long it has taken so far.
+        chunks: How many chunks the documents that have started have; one that is not split is a chunk. The number grows
+            if a chunk is split again, or a document is read once more.
+        chunks_done: How many of these have been answered.
     """
 
     total: int | None
@@ -60,6 +63,13 @@ class Progress:
     failed: int
     tokens: int
     seconds: float
+    chunks: int = 0
+    chunks_done: int = 0
+
+    @property
+    def has_chunks(self) -> bool:
+        """Whether a document has several chunks."""
+        return self.chunks > self.read
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +115,7 @@ class AttemptWritten(_Event):
         document: The text that the answer is to be read from.
         span: Of a long document, from where to where the part of it stands that was read, in characters; else None.
         rejected: The answers that validators rejected, each with its error.
+        progress: How far the batch has come by that.
     """
 
     position: int
@@ -115,6 +126,7 @@ class AttemptWritten(_Event):
     document: str = field(repr=False)
     span: tuple[int, int] | None = None
     rejected: tuple[Attempt, ...] = ()
+    progress: Progress | None = None
 
     @property
     def tokens(self) -> int:
@@ -189,9 +201,12 @@ class Log:
             case DocumentStarted():
                 self._ids[event.position] = event.id
                 self._tell(event, logging.DEBUG, f"started: {event.output_type} of {event.model}")
-            case AttemptWritten(number=number):
+            case AttemptWritten(number=number, progress=progress):
+                chunks = ""
+                if progress is not None and progress.has_chunks:
+                    chunks = f", {progress.chunks_done:,} of {progress.chunks:,} chunks done"
                 repaired = f", {counted(len(event.repaired), 'value')} repaired" if event.repaired else ""
-                written = f"{event.tokens:,} tokens in {event.seconds:.3f} s{repaired}"
+                written = f"{event.tokens:,} tokens in {event.seconds:.3f} s{repaired}{chunks}"
                 self._tell(event, logging.DEBUG, f"attempt {number}: {written}")
                 for answer in event.rejected:
                     why = type(answer.error).__name__
@@ -205,7 +220,10 @@ class Log:
                 self._ids.pop(position, None)
             case BatchEnded(progress, error):
                 early = "" if error is None else f", stopped by {type(error).__name__}"
-                done = f"{progress.done:,} of {counted(progress.read, 'document')} done, {progress.failed} failed"
+                chunks = f" in {progress.chunks:,} chunks" if progress.has_chunks else ""
+                done = (
+                    f"{progress.done:,} of {counted(progress.read, 'document')}{chunks} done, {progress.failed} failed"
+                )
                 end = f"{early} after {progress.seconds:.3f} s: {done}, {progress.tokens:,} tokens"
                 _LOGGER.log(self._level, "batch %d: ended%s", event.batch, end)
 

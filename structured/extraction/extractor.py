@@ -10,7 +10,7 @@ from typing import Any, Generic, Literal, Self, TypeVar, Unpack, cast, get_args,
 
 from structured.decoding.requests import Generation
 from structured.decoding.sampling import SAMPLING
-from structured.errors import PromptError, SchemaError, StructuredError
+from structured.errors import PromptError, SchemaError, StructuredError, error_of_one
 from structured.errors.arguments import check_picklable, one_of
 from structured.errors.calling_line import calling_line, warnings_at
 from structured.errors.values import described, message_in_one_line, shown
@@ -196,7 +196,7 @@ class Extractor(Generic[T]):
         task = (self.task.with_confidence if wants_confidence else self.task).with_instructions(instructions)
         task.warn_of_unused()
         warn_of_names([document])
-        (result,) = self.run.results([(task, document)], BatchState(1), document_name=document_name)
+        (result,) = self.run.results([(task, document)], BatchState(1), progress=None, document_name=document_name)
         if result.error is not None:
             raise result.error
         return result
@@ -260,9 +260,9 @@ class Extractor(Generic[T]):
 
         Raises:
             BatchError: Some documents failed, with `errors="raise"`. Its `errors` are PromptError (empty, not text, too
-                long), BudgetError, OutOfMemoryError (the document alone is too large), GenerationError or MissingError.
-                If the model fails, its error is that of every unfinished document; it is raised as it is if there is no
-                value.
+                long), BudgetError, OutOfMemoryError (the document alone is too large), GenerationError, MissingError,
+                or a StructuredError whose `__cause__` is any other exception. If the model fails, its error is that of
+                every unfinished document; it is raised as it is if there is no value.
         """
         one_of(get_args(ErrorPolicy))("errors", errors)
         check_progress(progress)
@@ -277,7 +277,13 @@ class Extractor(Generic[T]):
         task, run = self.task.with_confidence, self.run
         task.warn_of_unused()
         warn_of_stream(task.passed_options)
-        item = task.item(0, text, document_name="the text")
+        try:
+            item = task.item(0, text, document_name="the text")
+            pieces = task.stream(item, run.search, jump_forward=run.options["jump_forward"])
+        except StructuredError:
+            raise
+        except Exception as error:
+            raise error_of_one(error, "Reading the text") from error
 
         def read(generation: Generation) -> Result[T]:
             state = BatchState(1)
@@ -292,7 +298,6 @@ class Extractor(Generic[T]):
                 raise result.error
             return result
 
-        pieces = task.stream(item, run.search, jump_forward=run.options["jump_forward"])
         return Stream(pieces, task.output_type, read)
 
     def prompt(self, document: TextOrChat) -> str | list[dict[str, str]]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from structured.decoding.requests import Diagnostics, Generation, ServerReport
 from structured.errors import BudgetError, NotStatedError, PromptError
-from structured.extraction.documents.chunks import Chunk, Chunking, TokenCounter, chunks
+from structured.extraction.documents.chunks import MIN_CHUNK_TOKENS, Chunk, Chunking, TokenCounter, chunks
 from structured.extraction.documents.document import DocumentLike
 from structured.extraction.guided_task import GuidedTask
 from structured.extraction.task import Answer, InputDocument, Item, Pending, Task
@@ -22,7 +22,10 @@ ANSWER_DIVISOR = 4
 """A text is split if it leaves less than the context divided by this for the answer."""
 
 CHUNK_DIVISOR = 2
-"""A chunk takes at most what the context leaves divided by this, and at most `max_tokens`; `tokens` overrides both."""
+"""A chunk takes at most what the context leaves divided by this, and at most `max_tokens`; `tokens` overrides both.
+
+It never takes less than `MIN_CHUNK_TOKENS` because `max_tokens` is small.
+"""
 
 SMALLEST_CHUNK_DIVISOR = 8
 """A chunk whose answer is shortened is split, down to `chunk_tokens` divided by this."""
@@ -53,7 +56,7 @@ def prepare(
     chunk_tokens = chunking.tokens
     if chunk_tokens is None:
         assert context_left is not None, "or there is no limit"
-        chunk_tokens = max(min(task.max_tokens, context_left // CHUNK_DIVISOR), 1)
+        chunk_tokens = max(min(max(task.max_tokens, MIN_CHUNK_TOKENS), context_left // CHUNK_DIVISOR), 1)
     return LongDocument(task, input_document, chunking, count_tokens, chunk_tokens)
 
 
@@ -87,6 +90,8 @@ class LongDocument(Pending):
     _pass_count: int = 0
     _waiting_chunks: deque[Chunk] = field(default_factory=deque)
     _open_chunks: int = 0
+    _read_chunks: int = 0
+    """How many chunks have an answer, or state nothing that the type wants."""
     _part_answers: list[tuple[int, PartAnswer]] = field(default_factory=list)
     """The answers about the chunks, each with the number of its pass."""
     _last_answer: Answer | None = None
@@ -97,6 +102,13 @@ class LongDocument(Pending):
         self._begin_pass()
         if len(self._waiting_chunks) == 1:
             self.chunk_tokens = min(self.chunk_tokens, self.count_tokens(self.document))
+
+    @property
+    def chunk_counts(self) -> tuple[int, int]:
+        """How many chunks have been read, and how many are known; what is left when the document is done never is."""
+        if self.is_done:
+            return max(self._read_chunks, 1), max(self._read_chunks, 1)
+        return self._read_chunks, self._read_chunks + self._open_chunks + len(self._waiting_chunks)
 
     def next_item(self) -> Item | None:
         """Return an item for the next chunk; None if no chunk waits. Raises NotStatedError and as `Task.item`."""
@@ -109,6 +121,7 @@ class LongDocument(Pending):
                 item = self.task.prepared(self.input._replace(conversation=conversation, name=name))
             except NotStatedError as error:  # what the type wants is in other chunks, or in none
                 self._not_stated = error
+                self._read_chunks += 1
             except (BudgetError, PromptError):
                 if not self._split(chunk):
                     raise
@@ -137,6 +150,7 @@ class LongDocument(Pending):
         data = self.task.output_type.to_data(answer.text)
         in_chunk = answer.evidence or {}
         evidence = {path: replace(one, span=one.span and chunk.in_document(one.span)) for path, one in in_chunk.items()}
+        self._read_chunks += 1
         self._part_answers.append((self._pass_count, PartAnswer(data, evidence, chunk.body[0])))
         self._last_answer = answer
 

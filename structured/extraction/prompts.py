@@ -90,7 +90,10 @@ class Conversation:
 
 def is_message(value: object) -> bool:
     """Tell whether a value looks like one message of a chat."""
-    return isinstance(value, Mapping) and "role" in value
+    try:
+        return isinstance(value, Mapping) and "role" in value
+    except Exception:  # noqa: BLE001  an object of the user's own: it fails where it is read
+        return False
 
 
 def is_messages(value: object) -> bool:

@@ -12,7 +12,8 @@ from time import perf_counter
 from structured.decoding.repetition import Repetition
 from structured.decoding.requests import Diagnostics, Generation, SampledToken, ServerReport
 from structured.decoding.strategy import Search, grouped
-from structured.errors import ServerError, StructuredError
+from structured.decoding.text_in_progress import WRITING
+from structured.errors import ServerError, StructuredError, error_of_one
 from structured.errors.values import shown
 from structured.extraction.options import Options
 from structured.extraction.prompts import Conversation
@@ -71,14 +72,13 @@ def _is_known(model: RemoteModel, repetition: object) -> bool:
 
 
 def served_candidates(
-    model: Model, items: Sequence[Item], search: Search, attempt: int, *, batch_size: int
+    model: Model, requests: Sequence[ServerRequest], search: Search, *, batch_size: int
 ) -> Iterator[tuple[int, list[Generation] | StructuredError]]:
-    """Return the samples for each item, likeliest first, or its error, with its place, as they come.
+    """Return the samples for each request, likeliest first, or its error, with its place, as they come.
 
     `batch_size` requests are under way at a time. Raises ServerError for one that all would fail with.
     """
     assert isinstance(model, RemoteModel), "what is no language model is a server"
-    requests = [one.task.request(one, search, attempt) for one in items if isinstance(one, RemoteItem)]
     samples = [_sample(one, number) for one in requests for number in range(search.samples)]
     return grouped(_as_completed(model, samples, batch_size), search.samples)
 
@@ -96,7 +96,7 @@ def _as_completed(
 ) -> Iterator[tuple[int, Generation | StructuredError]]:
     """Yield each text or error with its place; the threads are daemons, so that an interrupt need not wait."""
     unsent: SimpleQueue[tuple[int, ServerRequest]] = SimpleQueue()
-    done: SimpleQueue[tuple[int, Generation | Exception]] = SimpleQueue()
+    done: SimpleQueue[tuple[int, Generation | StructuredError]] = SimpleQueue()
     stop = Event()
     for one in enumerate(requests):
         unsent.put(one)
@@ -108,8 +108,8 @@ def _as_completed(
                 start = perf_counter()
                 try:
                     done.put((position, _generation(model.answer(request, stop), perf_counter() - start)))
-                except Exception as error:  # noqa: BLE001  it is raised in the thread that waits
-                    done.put((position, error))
+                except Exception as error:  # noqa: BLE001  it costs no other text its answer
+                    done.put((position, error_of_one(error, WRITING)))
 
     for _ in range(min(batch_size, len(requests))):
         Thread(target=copy_context().run, args=(work,), name=f"asks {model.name}", daemon=True).start()
@@ -117,8 +117,6 @@ def _as_completed(
         for _ in requests:
             position, answer = done.get()
             if isinstance(answer, ServerError) and answer.is_for_all:
-                raise answer
-            if not isinstance(answer, Generation | StructuredError):
                 raise answer
             yield position, answer
     finally:

@@ -7,11 +7,12 @@ for each document.
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias, TypeVar, Unpack, get_args, overload
 
-from structured.errors import OutputError, PromptError
+from structured.errors import OutputError, PromptError, error_of_one
 from structured.errors.arguments import one_of
 from structured.errors.calling_line import in_thread
 from structured.errors.values import message, shown
@@ -30,11 +31,11 @@ from structured.extraction.documents.document import (
 from structured.extraction.extractor import Extractor
 from structured.extraction.journal import Journal, RecordStream, Resume, SupportsWrite, each_record, to_path
 from structured.extraction.options import Options, check_progress
-from structured.extraction.records import digest_of, line_of, metadata_to_json
+from structured.extraction.records import DIGEST_OF_NO_TEXT, digest_of, line_of, metadata_to_json
 from structured.extraction.task import Task
 from structured.output_types.output_type import OutputType
 from structured.output_types.resolve import resolve_type
-from structured.results.result import Provenance, Result, result_from_json
+from structured.results.result import Provenance, Result, made_of, result_from_json
 
 T = TypeVar("T")
 
@@ -194,9 +195,10 @@ def write_results_of(
     check_progress(progress)
     task = extractor.task.with_confidence
     task.warn_of_unused()
-    state = BatchState(count_of(documents))
+    state = BatchState(count_of(documents), wants_evidence=True)
     with open_sink(output, task.provenance, resume) as sink:
         digests: dict[int, str] = {}  # by the positions of the documents
+        failed = 0
 
         def waiting_documents() -> Iterator[tuple[Task, DocumentLike] | None]:
             for position, unrecorded_document in enumerate(unrecorded(each_document(documents), sink, state)):
@@ -207,11 +209,14 @@ def write_results_of(
         try:
             with closing(extractor.run.results(waiting_documents(), state, progress=progress)) as results:
                 for result in results:
-                    sink.append(line_of(result, digests.pop(result.position), task.provenance))
+                    to_line = partial(line_of, digest=digests.pop(result.position), provenance=task.provenance)
+                    written, line = made_of(result, to_line)
+                    sink.append(line)
+                    failed += written.error is not None
         except BaseException as error:
             sink.note_kept(error)
             raise
-    return Written(state.done, state.failed, state.skipped, sink.failed_before)
+    return Written(state.done, failed, state.skipped, sink.failed_before)
 
 
 def unrecorded(
@@ -225,23 +230,27 @@ def unrecorded(
     for position, original in enumerate(documents):
         document_id = id_of(original, position)
         document_or_error: Document | PromptError
+        digest = DIGEST_OF_NO_TEXT
         try:
-            document_or_error = document = replace(read_document(original), id=document_id)
-        except PromptError as error:
-            error.id, document_or_error, document = document_id, error, Document("")
+            document_or_error = replace(read_document(original), id=document_id)
+            digest = digest_of(document_or_error)
+        except Exception as raised:  # noqa: BLE001  it costs no other document its answer
+            error = error_of_one(raised, f"Reading document {document_id}")
+            document_or_error = error if isinstance(error, PromptError) else PromptError(str(error))
+            document_or_error.id = document_id
         if document_id in seen:
             problem = f"Two documents have the id {shown(document_id)}, the second at position {position}"
             raise OutputError(f"{problem}. Give each an id of its own.", path=str(sink.path))
         seen.add(document_id)
-        digest = digest_of(document)
         if sink.was_recorded(document_id, digest):
             state.skip_document()
             yield None
             continue
         try:
-            metadata_to_json(document_id, document.metadata)
-        except PromptError as error:  # it is written without them
-            document_or_error = error
+            if isinstance(document_or_error, Document):
+                metadata_to_json(document_id, document_or_error.metadata)
+        except PromptError as unwritable:  # it is written without them
+            document_or_error = unwritable
         yield document_or_error, digest
 
 

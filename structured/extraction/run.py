@@ -5,7 +5,7 @@ Documents are prepared in blocks of some hundred, each in a thread while the mod
 
 from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, contextmanager
 from contextvars import copy_context
 from dataclasses import dataclass
 from functools import partial
@@ -19,18 +19,19 @@ from structured.decoding.strategy import Search
 from structured.errors import (
     Attempt,
     BatchError,
-    BudgetError,
+    ModelError,
     NotStatedError,
     PatternError,
-    PromptError,
     SchemaError,
     StructuredError,
+    VocabularyError,
+    error_of_one,
 )
 from structured.extraction.acceptance import accept_candidates, result_of
 from structured.extraction.batch_state import BatchState, showing
 from structured.extraction.documents.chunks import DEFAULT_CHUNKING, Chunking
-from structured.extraction.documents.document import DocumentLike, characters_of
-from structured.extraction.guided_task import GuidedItem
+from structured.extraction.documents.document import DocumentLike, characters_of, id_of
+from structured.extraction.guided_task import GuidedItem, GuidedTask
 from structured.extraction.long_documents import LongDocument, prepare
 from structured.extraction.options import ErrorPolicy, Options, search_of, warn_of_search, with_defaults
 from structured.extraction.task import Answer, Item, Pending, Task
@@ -121,22 +122,25 @@ def _prepare_block(chunking: Chunking, document_name: str | None, waiting: list[
     for position, task, document in waiting:
         try:
             item = prepare(task, position, document, chunking, document_name=document_name)
-        except StructuredError as error:
-            failed = error_of_document(error, task, position, is_single=document_name is not None)
+        except Exception as error:  # noqa: BLE001  it costs no other document its answer
+            name = document_name or f"document {id_of(document, position)}"
+            failed = error_of_document(error, task, position, name, is_single=document_name is not None)
             block.failures.append((position, document, failed))
         else:
             (block.items if isinstance(item, Item) else block.long_documents).append(item)  # type: ignore[arg-type]
     return block
 
 
-def error_of_document(error: StructuredError, task: Task, position: int, *, is_single: bool) -> StructuredError:
-    """Return an error that a document makes as its own. Raises one that concerns the type or the model."""
+def error_of_document(error: Exception, task: Task, position: int, name: str, *, is_single: bool) -> StructuredError:
+    """Return what was raised for a document as its error. Raises it if it concerns the type or the model."""
     if isinstance(error, NotStatedError):
         return error if is_single else error.at(position)
-    by_type = isinstance(error, SchemaError | PatternError) and task.output_type.depends_on_document
-    if isinstance(error, PromptError | BudgetError) or by_type:
-        return error
-    raise error
+    by_type = isinstance(error, SchemaError | PatternError | VocabularyError)
+    if by_type and not task.output_type.depends_on_document:
+        raise error
+    if isinstance(error, ModelError) and isinstance(task, GuidedTask):
+        _ = task.prompt_prefix  # raises if the model reads no text at all
+    return error_of_one(error, f"Reading {name}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,11 +172,13 @@ class Run:
             closing(prepared_blocks(work, state, self.options, document_name)) as blocks,
         ):
             for failures, items, long_documents in blocks:
+                state.follow(long_documents)
                 for failure in failures:
                     state.add_failure(*failure)
                 yield from state.take_results()
                 for _ in chain(self._answer(items, state), self._answer_long(long_documents, state)):
                     yield from state.take_results()
+            yield from state.take_results()
         state.warn()
         if state.model_error is not None:
             raise state.model_error
@@ -190,8 +196,8 @@ class Run:
             for result in self.results(work, state, progress=progress):
                 try:
                     values[result.position] = result.value  # the rest of a result is let go
-                except StructuredError as error:
-                    values[result.position] = error
+                except Exception as error:  # noqa: BLE001  the value of a type of the user's own
+                    values[result.position] = error_of_one(error, f"Reading the value of document {result.position}")
         except BaseException as error:
             if error is not state.model_error:
                 state.note_loss(error)
@@ -214,7 +220,8 @@ class Run:
         exhausted: list[GuidedItem] = []
         yield from self._attempts(items, state, exhausted)
         for item in exhausted:
-            item.reset()
+            with failing_alone(item, state):
+                item.reset()
             yield from self._attempts([item], state, [])
 
     def _attempts(self, items: list[Item], state: BatchState, exhausted: list[GuidedItem]) -> Iterator[None]:
@@ -233,18 +240,18 @@ class Run:
             for item, candidates in self._candidates(list(pending), attempt, state):
                 if item.whole.is_done:
                     del pending[item]
+                elif _has_exhausted(item, candidates):
+                    del pending[item]
+                    exhausted.append(item)
                 elif isinstance(candidates, StructuredError):
                     del pending[item]
-                    if _has_exhausted(item, candidates):
-                        exhausted.append(item)
-                    else:
-                        _fail(item, candidates, state)
-                        yield
+                    _fail(item, candidates, state)
+                    yield
                 elif self.accept(item, candidates, state, attempt):
                     del pending[item]
                     yield
         for item in pending if state.model_error is None else ():
-            _fail(item, item.rejection(), state)
+            _reject(item, state)
             yield
         save_indexes(items)
 
@@ -261,10 +268,11 @@ class Run:
                     items.append(item)
                     characters += len(item.document)
             yield from self._answer(items, state)
-            for document in documents:
-                merged = document.merged_answer() if state.model_error is None else None
-                if merged is not None:
-                    self._finish_long(document, merged, state)
+            for document in documents if state.model_error is None else ():
+                with failing_alone(document, state):
+                    merged = document.merged_answer()
+                    if merged is not None:
+                        self._finish_long(document, merged, state)
             documents = [one for one in documents if not one.is_done]
             yield
 
@@ -275,37 +283,54 @@ class Run:
         if state.model_error is not None or not items:
             return
         model, search = items[0].task.model, self.search.for_retries if attempt else self.search  # one model for all
+        requests: dict[Item, Any] = {}
         try:
             if isinstance(model, LanguageModel):
                 guided = cast("list[GuidedItem]", items)
                 assert all(isinstance(item, GuidedItem) for item in guided), "the task of a language model is guided"
                 shared = common_beginning([*{item.prompt_prefix for item in guided}])
+                for item in guided:
+                    with failing_alone(item, state):
+                        requests[item] = item.task.request(item, search.sampler, attempt, shared)
                 written = search.candidates(
                     model,
-                    [item.task.request(item, search.sampler, attempt, shared) for item in guided],
+                    [*requests.values()],
                     batch_size=self.options["batch_size"],
                     batch_tokens=self.options.get("batch_tokens"),
                     jump_forward=self.options["jump_forward"],
                 )
             else:
-                from structured.extraction.remote_task import served_candidates  # with what only servers need
+                from structured.extraction.remote_task import RemoteItem, served_candidates  # with what servers need
 
-                written = served_candidates(model, items, search, attempt, batch_size=self.options["batch_size"])
+                for one in items:
+                    with failing_alone(one, state):
+                        assert isinstance(one, RemoteItem), "the task of a server is remote"
+                        requests[one] = one.task.request(one, search, attempt)
+                batch_size = self.options["batch_size"]
+                written = served_candidates(model, [*requests.values()], search, batch_size=batch_size)
+            places = [*requests]
             for place, candidates in written:
-                yield items[place], candidates
-        except Exception as error:  # noqa: BLE001  a model of the user's own raises what it likes
+                yield places[place], candidates
+        except Exception as error:  # a model of the user's own raises what it likes
+            if error is state.listener_error:
+                raise
             state.model_error = error
 
     def accept(self, item: Item, candidates: list[Generation], state: BatchState, attempt: int = 0) -> bool:
-        """Take the answer of an item, and tell whether there is one among the candidates."""
+        """Take the answer of an item, and tell whether it is done: it has one among the candidates, or has failed."""
+        with failing_alone(item, state):
+            return self._accept(item, candidates, state, attempt)
+        return True
+
+    def _accept(self, item: Item, candidates: list[Generation], state: BatchState, attempt: int) -> bool:
         item.count(candidates)
         with state.attempt_written(item, attempt, candidates):
             answer = accept_candidates(item, candidates, self.search, self.options["repair"])
+            if answer is not None and isinstance(item.whole, LongDocument):
+                item.whole.add_answer(item, answer)
         if answer is None:
             return False
-        if isinstance(item.whole, LongDocument):
-            item.whole.add_answer(item, answer)
-        else:
+        if not isinstance(item.whole, LongDocument):
             state.add_result(
                 item,
                 result_of(item, answer, self.options),
@@ -325,7 +350,7 @@ class Run:
                 "The last of these is what the chunks of the document say together; each was accepted by itself. "
                 "Loosen the rule (a max_length of a list holds for the whole document), or raise tokens of Chunking."
             )
-            _fail(document, document.rejection(remedy=remedy), state)
+            _reject(document, state, remedy=remedy)
             return
         document.is_done = True
         answer = Answer(text, value, document.generations(text), evidence=merged.evidence)
@@ -345,16 +370,35 @@ def _next_chunk(document: LongDocument, state: BatchState) -> Item | None:
     source = document.input
     try:
         return document.next_item()
-    except StructuredError as error:
-        _fail(document, error_of_document(error, document.task, source.position, is_single=source.is_single), state)
+    except Exception as error:  # noqa: BLE001  it costs no other document its answer
+        where = source.position, source.name
+        _fail(document, error_of_document(error, document.task, *where, is_single=source.is_single), state)
         return None
 
 
-def _has_exhausted(item: Item, error: StructuredError) -> TypeGuard[GuidedItem]:
+@contextmanager
+def failing_alone(pending: Pending, state: BatchState) -> Iterator[None]:
+    """Let whatever the block raises be the error of one document; but what a listener raises ends the call."""
+    try:
+        yield
+    except Exception as error:
+        if error is state.listener_error:
+            raise
+        _fail(pending, error_of_one(error, f"Reading the answer for {pending.input.name}"), state)
+
+
+def _has_exhausted(item: Item, error: list[Generation] | StructuredError) -> TypeGuard[GuidedItem]:
     """Tell whether an item failed in an automaton that texts before it may have exhausted."""
     if not (isinstance(item, GuidedItem) and isinstance(error, AUTOMATON_ERRORS)):
         return False
     return item.whole_start.guide.index.is_exhausted and not item.is_reset
+
+
+def _reject(pending: Pending, state: BatchState, **remedy: str) -> None:
+    """Let a document fail of which every answer was rejected."""
+    if not pending.whole.is_done:
+        with failing_alone(pending, state):
+            _fail(pending, pending.rejection(**remedy), state)
 
 
 def _fail(pending: Pending, error: StructuredError, state: BatchState) -> None:

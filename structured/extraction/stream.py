@@ -6,6 +6,7 @@ from itertools import chain
 from typing import Generic, NoReturn, TypeVar, cast
 
 from structured.decoding.requests import Generation
+from structured.errors import error_of_one
 from structured.output_types.html import card, verbatim
 from structured.output_types.output_type import OutputType
 from structured.results.json_text import PartialReader, StreamEvent
@@ -128,7 +129,11 @@ class Stream(StreamIterator[str], Generic[T]):
                 self._failure = error
                 raise
             self.text += piece
-            self._events += self._reader.feed(piece)
+            try:
+                self._events += self._reader.feed(piece)
+            except Exception as error:
+                self._failure = error_of_one(error, "Reading the answer")
+                raise self._failure from error
             yield piece
 
     def _take_events(self) -> list[StreamEvent]:

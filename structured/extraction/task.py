@@ -246,7 +246,7 @@ def _repeated_fields(generation: Generation, output_type: OutputType[Any]) -> It
         return
     values = list(value_spans(text)) if output_type.root is not None and figures.repetition_places else []
     for place in figures.repetition_places or (-1,):
-        offset = len(text.encode()[:place].decode()) if place >= 0 else -1
+        offset = len(text.encode()[:place].decode(errors="ignore")) if place >= 0 else -1  # it may be in a character
         around = (steps for steps, start, end in values if start <= offset < end)
         yield steps_to_field(next(around, ()))
 

@@ -20,7 +20,7 @@ from structured.output_types.checks import has_checks
 from structured.output_types.output_type import check_interface
 from structured.output_types.paths import Steps, steps_to_path
 from structured.output_types.resolve import resolve_type
-from structured.results.result import Result, error_to_json
+from structured.results.result import Result, error_to_json, made_of
 
 if TYPE_CHECKING:
     from datasets import Dataset, IterableDataset
@@ -64,16 +64,19 @@ def result_cells(
     def cells(members: Mapping[str, Any]) -> dict[str, Any]:
         return {name: column.to_cell(members.get(name), (name,)) for name, column in columns.items()}
 
-    if result.error is not None:
-        error = error_to_json(result.error)
-        if error.get("fields") == {"id": ""}:  # rows have none
-            del error["fields"]
-        return cells({"error": error})
-    try:
-        return cells(result.to_dict())
-    except UnfitError as misfit:
-        problem = f"The column {path_of(misfit.steps)} cannot hold {misfit.problem}. Bound the field, or {remedy}."
-        return cells({"error": error_to_json(OutputError(problem, path="value"))})
+    def row(one: Result[Any]) -> dict[str, Any]:
+        if one.error is not None:
+            error = error_to_json(one.error)
+            if error.get("fields") == {"id": ""}:  # rows have none
+                del error["fields"]
+            return cells({"error": error})
+        try:
+            return cells(one.to_dict())
+        except UnfitError as misfit:
+            problem = f"The column {path_of(misfit.steps)} cannot hold {misfit.problem}. Bound the field, or {remedy}."
+            return cells({"error": error_to_json(OutputError(problem, path="value"))})
+
+    return made_of(result, row)[1]
 
 
 def cell_document(cell: Any) -> DocumentLike:

@@ -4,6 +4,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from itertools import chain
 from time import perf_counter
 from typing import Any
@@ -19,7 +20,7 @@ from structured.output_types.keys import key_fields
 from structured.output_types.output_type import OutputType
 from structured.output_types.resolve import resolve_type
 from structured.results.comparison import Compare, Comparison, can_be_key
-from structured.results.result import Provenance, Result, instance_of
+from structured.results.result import Provenance, Result, instance_of, made_of
 
 
 def evaluate(  # noqa: PLR0913  the answers, the gold and the rules
@@ -96,11 +97,12 @@ def evaluate(  # noqa: PLR0913  the answers, the gold and the rules
     provenances: list[Provenance | None] = []
     no_result = LookupError("there is no result of this document")
     without_result = ((place, no_result) for place in range(len(golds)) if place not in scores)  # after all others
-    for place, answer in chain(placed_answers, without_result):
+    for place, given in chain(placed_answers, without_result):
         if place is None:
             unmatched += 1
             continue
-        scores[place] = _score(golds[place], anchors[place], answer, comparison, resolved_type)
+        score = partial(_score, golds[place], anchors[place], comparison, resolved_type)
+        answer, scores[place] = made_of(given, score) if isinstance(given, Result) else (given, score(given))
         if _error_of(answer) is None:
             provenances.append(answer.provenance if isinstance(answer, Result) else None)
     return Evaluation(
@@ -171,7 +173,7 @@ def _placed(answers: Sequence[Any], gold: Sequence[Gold], anchors: Sequence[str]
 
 
 def _score(
-    gold: Gold, anchor: str, answer: Any, comparison: Comparison, output_type: OutputType[Any] | None
+    gold: Gold, anchor: str, comparison: Comparison, output_type: OutputType[Any] | None, answer: Any
 ) -> DocumentScore:
     """Return the score of a document; an answer that the type does not write is an error, too."""
     result, error = answer if isinstance(answer, Result) else None, _error_of(answer)

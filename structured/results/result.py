@@ -22,7 +22,7 @@ from pydantic_core import ValidationError, to_json, to_jsonable_python
 
 from structured import errors
 from structured.decoding.requests import Generation
-from structured.errors import Attempt, GenerationError, MissingError, StructuredError
+from structured.errors import Attempt, GenerationError, MissingError, StructuredError, error_of_one
 from structured.errors.values import StandInError, message, picklable, shown
 from structured.output_types.checks import Flag, flags_of, flags_of_data
 from structured.output_types.html import bullet_list, card, concatenated
@@ -34,6 +34,7 @@ from structured.results.evidence import Box, Evidence, PageLayout, document_to_h
 from structured.results.merging import Conflicts
 
 T = TypeVar("T")
+U = TypeVar("U")
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,6 +313,16 @@ def instance_of(result: Result[Any]) -> Any:
         return result.value
     except StructuredError:
         return None
+
+
+def made_of(result: Result[T], make: Callable[[Result[T]], U]) -> tuple[Result[T], U]:
+    """Return what a function makes of a result, and that result; one with an error if reading it raises anything."""
+    try:
+        return result, make(result)
+    except Exception as problem:  # noqa: BLE001  what is computed late costs no other document its result
+        error = error_of_one(problem, f"Reading the result of document {result.id}")
+        failed = Result[T](result.id, result.position, result.document, result.metadata, error=error)
+        return failed, make(failed)
 
 
 def result_from_json(

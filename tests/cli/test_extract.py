@@ -385,11 +385,11 @@ def test_a_function_is_inspected(tmp_path):
     assert "arguments.age" in run("inspect", "greet.py:meet").stdout
 
 
-@pytest.mark.parametrize("option", ["--chunk-tokens", "--passes"])
-def test_a_wrong_number_for_long_documents_is_a_usage_error(option):
-    refused = run("extract", *FIELDS, "letters", option, "0")
+@pytest.mark.parametrize(("option", "least"), [("--chunk-tokens", 32), ("--passes", 1)])
+def test_a_wrong_number_for_long_documents_is_a_usage_error(option, least):
+    refused = run("extract", *FIELDS, "letters", option, str(least - 1))
     assert refused.exit_code == 2
-    assert f"{option} is 0; it must be 1 or greater" in refused.stderr
+    assert f"{option} is {least - 1}; it must be {least} or greater" in refused.stderr
 
 
 def test_messages_spell_options_as_the_command_line_does():

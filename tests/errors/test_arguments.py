@@ -290,7 +290,11 @@ def test_an_option_like_an_old_name_is_refused_with_the_new_one(name: str, hint:
     [
         (lambda: Chunking(merge_by="age"), TypeError, "merge_by is one str, 'age'. Pass a list: ['age']."),
         (lambda: Chunking(merge_by=True), TypeError, "merge_by is True; it must be a list of paths such as"),  # type: ignore[arg-type]
-        (lambda: Chunking(tokens=0), ValueError, "tokens is 0; it must be 1 or greater."),
+        (
+            lambda: Chunking(tokens=31),
+            ValueError,
+            "tokens is 31; it must be 32 or greater, since a smaller chunk holds no",
+        ),
         (lambda: Chunking(passes=0), ValueError, "passes is 0; it must be 1 or greater."),
         (lambda: Chunking(prefer="best"), ValueError, "prefer is 'best'; it must be one of 'confident', 'first', "),  # type: ignore[arg-type]
         (lambda: JsonLayout("spacd"), ValueError, "'flexible', 'any'. Did you mean 'spaced'?"),  # type: ignore[arg-type]

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from package_map import HOUSE
 from pydantic import BaseModel, Field, field_validator
 
-from structured import Document, Extractor, Repetition, Samples, StructuredError, extract, extract_batch
+from structured import Chunking, Document, Extractor, Repetition, Samples, StructuredError, extract, extract_batch
 from structured.errors import GenerationError, ModelError
 from structured.extraction import batch_state, events, run
 from structured.models import FunctionModel
@@ -110,12 +110,39 @@ def test_every_document_has_one_start_and_one_end(
             assert rejected == tuple(result.error.attempts)
     failed = sum(isinstance(one, StructuredError) for one in results)
     tokens = sum(event.tokens for event in seen if isinstance(event, events.AttemptWritten))
-    end = events.Progress(len(texts), len(texts), len(texts), failed, tokens, last.progress.seconds)
+    count = len(texts)
+    end = events.Progress(count, count, count, failed, tokens, last.progress.seconds, chunks=count, chunks_done=count)
     assert last.progress == end
     assert last.error is None
     progress = [event.progress for event in seen if isinstance(event, events.DocumentDone)]
     assert [one.done for one in progress] == list(range(1, len(texts) + 1))
     assert not texts or progress[-1] == replace(end, seconds=progress[-1].seconds)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.integers(0, 60), min_size=1, max_size=5), st.integers(1, 3), st.integers(40, 400), st.integers(0, 2))
+@pytest.mark.filterwarnings("ignore::structured.errors.StructuredWarning")
+def test_chunks_are_counted_up_to_the_last_one(lengths: list[int], passes: int, max_tokens: int, batches: int) -> None:
+    """Each attempt says how many are done; the number of those known grows, and in the end all are done."""
+    seen: list[events.Event] = []
+    documents = ["".join(f"{number} eggs and flour. " for number in range(length)) or "none" for length in lengths]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(run, "BLOCK_BATCHES", batches + 1)
+        chunking = Chunking(tokens=200, passes=passes)
+        options: Any = {"observe": seen.append, "chunking": chunking, "max_tokens": max_tokens, "batch_size": 1}
+        found = extract_batch(list[str], documents, model=MODEL, errors="return", **options)
+    progress = [one.progress for one in seen if isinstance(one, events.AttemptWritten)]
+    told = [one for one in progress if one is not None]
+    assert len(told) == len(progress)
+    for before, after in itertools.pairwise(told):
+        assert before.chunks <= after.chunks
+        assert before.chunks_done <= after.chunks_done <= after.chunks
+    (end,) = (one.progress for one in seen if isinstance(one, events.BatchEnded))
+    assert end.chunks == end.chunks_done >= end.done == end.read == len(found)
+    attempts = [one for one in seen if isinstance(one, events.AttemptWritten)]
+    shortened = sum(one.shortened for attempt in attempts for one in attempt.generations)
+    assert len(attempts) - shortened <= end.chunks <= len(attempts)
 
 
 def test_repairs_name_what_was_written_again() -> None:

@@ -17,6 +17,7 @@ from pydantic import BaseModel, Field
 from structured import Chunking, Extractor, Grounded, JsonSchema, Key, Repetition, extract, extract_batch
 from structured.errors import BatchError, BudgetWarning, GenerationError, NotStatedError, SchemaError
 from structured.extraction import events
+from structured.extraction.documents.chunks import MIN_CHUNK_TOKENS
 from structured.integrations.replies import Responder
 from structured.models import FunctionModel
 from structured.models.scripted import ScriptedModel
@@ -454,3 +455,13 @@ def test_a_document_of_one_chunk_is_answered_as_a_whole() -> None:
     with pytest.raises(GenerationError) as caught:
         extract(Never, "seven 7", model=ScriptedModel('{"number": 7}'), **options)
     assert not getattr(caught.value, "__notes__", ())
+
+
+def test_few_tokens_for_the_answer_make_no_tiny_chunks() -> None:
+    """A limit of eight tokens, enough for each number, once cut a document into chunks of eight tokens."""
+    seen: list[events.Event] = []
+    options: Any = {"model": ScriptedModel("1", context_length=1_000), "max_tokens": 8, "observe": seen.append}
+    assert extract(int, "It rains. " * 200, **options) == 1
+    spans = [one.span for one in seen if isinstance(one, events.AttemptWritten) and one.span is not None]
+    assert len(spans) > 1
+    assert min(end - start for start, end in spans[:-1]) >= MIN_CHUNK_TOKENS // 2

@@ -39,7 +39,7 @@ from structured.regex import literal
 from structured.results import Calibration
 
 TOKENS = ByteTokenizer()
-TEXT = "Ana has 3 cats and 12 dogs."
+TEXT = "Ana has 3 cats and 12 dogs. They live in the house beside the old mill at the river."
 
 
 def answer_type(rejected: int = 2) -> Any:
@@ -118,10 +118,10 @@ OPTIONS: dict[str, tuple[Any, dict[str, Any]]] = {
     "calibration": (Calibration((0.0, 1.0), (0.25, 0.5)), {}),
     "batch_size": (1, {**SAMPLED, "search": Samples(2)}),
     "batch_tokens": (1, {**SAMPLED, "search": Samples(2)}),
-    "chunking, in small chunks": (Chunking(6), {}),
-    "chunking, in two passes": (Chunking(passes=2), {"chunking": Chunking(6)}),
+    "chunking, in small chunks": (Chunking(32), {}),
+    "chunking, in two passes": (Chunking(passes=2), {"chunking": Chunking(32)}),
     "chunking, by a field": (Chunking(merge_by=["note"]), {}),
-    "chunking, by length": (Chunking(6, prefer="longest"), {"chunking": Chunking(6)}),
+    "chunking, by length": (Chunking(32, prefer="longest"), {"chunking": Chunking(32)}),
     "cache": (False, {}),
     "allow_missing": (["count"], {}),
 }
@@ -213,7 +213,7 @@ class Word(OutputType[str]):
         (bool, {"calibration": OPTIONS["calibration"][0]}, "calibration has no effect where no confidence is returned"),
         (Word(), {"repair": "told"}, "repair='told' has no effect on Word, whose"),
         (Word(), {}, None),
-        (Word(), {"chunking": Chunking(9)}, "chunking has no effect on Word, whose answers are no JSON"),
+        (Word(), {"chunking": Chunking(40)}, "chunking has no effect on Word, whose answers are no JSON"),
     ],
 )
 def test_what_has_no_effect_is_told_once(wanted: Any, options: Any, told: str | None) -> None:

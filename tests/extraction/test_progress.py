@@ -1,5 +1,6 @@
 """The progress of a batch: shown where a person may be waiting, on stderr alone, and gone in the end."""
 
+import logging
 import re
 import sys
 import threading
@@ -15,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
-from structured import Extractor, extract, extract_batch
+from structured import Chunking, Extractor, extract, extract_batch
 from structured.errors import PromptError
 from structured.extraction import batch_state as progress_bar
 from structured.extraction.batch_state import BatchState, showing
@@ -76,6 +77,44 @@ def test_a_terminal_shows_a_bar_and_is_left_clean(screen: Terminal, capsys: pyte
     assert written.count("\x1b[?25l") == written.count("\x1b[?25h") == 1  # the cursor is hidden, and shown
     assert written.endswith("\x1b[2K")  # the line is erased
     assert capsys.readouterr().out == ""
+
+
+REGISTER = "Somebody is 1 or 2 and lives here.\n" * 9
+
+
+@pytest.mark.parametrize("documents", [[REGISTER], [REGISTER, "a"]])
+def test_a_long_document_shows_its_chunks(documents: list[str], screen: Terminal) -> None:
+    """A single one, too, of which there is nothing else to show."""
+    model = FunctionModel(slow, TOKENIZER)
+    options: Any = {"model": model, "chunking": Chunking(tokens=64, passes=2)}
+    with redirect_stderr(screen):
+        if len(documents) == 1:
+            extract(Digits, REGISTER, **options)
+        else:
+            extract_batch(Digits, documents, **options)
+    told = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", screen.getvalue())
+    counts = [(int(done), int(total)) for done, total in re.findall(r"(\d+)/(\d+) chunks", told)]
+    assert counts == sorted(counts)
+    assert len({total for _, total in counts}) > 1, "the second pass has chunks of its own"
+    assert re.search(r"\d+/\d+ chunks +[\d,]+ tokens/s +0:00:\d\d left", told)
+    assert ("documents" in told) == (len(documents) > 1)
+    assert screen.getvalue().endswith("\x1b[2K")
+
+
+def test_chunks_are_told_in_lines_and_in_the_log(
+    capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    """In lines if they are asked for; in a pipe there is nothing by default."""
+    options: Any = {"model": MODEL, "chunking": Chunking(tokens=64)}
+    with caplog.at_level(logging.DEBUG, "structured.extraction"):
+        extract_batch(Digits, [REGISTER], progress=True, **options)
+    line = capsys.readouterr().err.splitlines()[-1]
+    (count,) = {int(done) for done, total in re.findall(r"(\d+)/(\d+) chunks", line) if done == total}
+    assert re.fullmatch(rf"{count}/{count} chunks, [\d,]+ tokens/s, 0:00:\d\d in all", line)
+    assert f"1 of 1 document in {count} chunks done" in caplog.text
+    assert [f", {number} of {count} chunks done" in caplog.text for number in range(1, count + 1)] == [True] * count
+    extract(Digits, REGISTER, **options)
+    assert capsys.readouterr() == ("", "")
 
 
 def test_an_exception_leaves_the_terminal_clean(screen: Terminal) -> None:

@@ -400,8 +400,8 @@ def test_a_schema_is_all_that_repair_and_merging_ask_for() -> None:
             **OPTIONS,
             "max_tokens": 99,
             "retries": 9,
-            "chunking": Chunking(tokens=20),
-            "seed": 11,
+            "chunking": Chunking(tokens=32),
+            "seed": 3,
             "observe": seen.append,
         }
         found = extract(kind, "An order.\n\n" * 9, model=model(1), **options)

@@ -24,8 +24,8 @@ class Chunking:
     """How a document that is too long is read in chunks, and what they say is merged.
 
     Attributes:
-        tokens: The most tokens of a document that the model reads at once. None (the default): what fits its context
-            beside the answer, and not more than `max_tokens` of a document that does not fit.
+        tokens: The most tokens of a document that the model reads at once, 32 or more. None (the default): what fits
+            its context beside the answer, and not more than `max_tokens` of a document that does not fit.
         passes: How often such a document is read, each time with other joints, until a pass finds nothing new.
         merge_by: The fields by which records of a list are told apart, by their paths: `["number"]`. Those with the
             same values there are one record. By default, the fields that the type marks as `Key`, or else where the
@@ -43,8 +43,13 @@ class Chunking:
         check_fields(self, _CHUNKING_CHECKS)
 
 
+MIN_CHUNK_TOKENS = 32
+"""The fewest tokens of a chunk that a caller may ask for: a sentence has 20 to 30, and eight chunks overlap by one."""
+
 _CHUNKING_CHECKS = {
-    "tokens": or_none(count(1)),
+    "tokens": or_none(
+        count(MIN_CHUNK_TOKENS, f"{MIN_CHUNK_TOKENS} or greater, since a smaller chunk holds no sentence")
+    ),
     "passes": count(1),
     "merge_by": lambda name, value: tuple(fields(name, value)),
     "prefer": one_of(get_args(Prefer)),

@@ -122,15 +122,15 @@ def each_document(documents: Documents) -> Iterator[DocumentLike]:  # noqa: C901
 def warn_of_names(documents: Iterable[object]) -> None:
     """Warn of the first text that is the name of a file, and would be read as the document itself."""
     for text in documents[:_MAX_TEXTS_CHECKED] if isinstance(documents, list | tuple) else ():
-        if (
-            isinstance(text, str)
-            and len(text) < _MAX_NAME_CHARACTERS
-            and "\n" not in text
-            and (os.sep in text or os.path.splitext(text)[1][1:].isalnum())  # noqa: PTH122
-            and os.path.isfile(text)  # noqa: PTH113
-        ):
+        if type(text) is str and _is_name_of_file(text):
             warn(OptionWarning(f"The text {text!r} is the name of a file, which is not read. Pass Path({text!r})."))
             return
+
+
+def _is_name_of_file(text: str) -> bool:
+    is_name = len(text) < _MAX_NAME_CHARACTERS and "\n" not in text
+    is_name = is_name and (os.sep in text or os.path.splitext(text)[1][1:].isalnum())  # noqa: PTH122
+    return is_name and os.path.isfile(text)  # noqa: PTH113
 
 
 def count_of(documents: object) -> int | None:
@@ -140,20 +140,23 @@ def count_of(documents: object) -> int | None:
 
 def id_of(document: object, position: int) -> str:
     """Return what a document is called, without reading it: its id, its path, or else its position."""
-    return outline(document).id or str(position)
+    try:
+        return outline(document).id or str(position)
+    except Exception:  # noqa: BLE001  an object of the user's own: it fails where it is read
+        return str(position)
 
 
 def characters_of(document: object) -> int:
     """Return about how many characters a document has, without reading it."""
-    if isinstance(document, Path):
-        try:
+    try:
+        if isinstance(document, Path):
             return document.stat().st_size
-        except (OSError, ValueError):  # it fails where it is read
-            return 0
-    text: object = outline(document).text
-    if isinstance(text, list | tuple):
-        return sum(len(str(turn)) for turn in text)
-    return len(text) if isinstance(text, str) else 0
+        text: object = outline(document).text
+        if isinstance(text, list | tuple):
+            return sum(len(str(turn)) for turn in text)
+        return len(text) if isinstance(text, str) else 0
+    except Exception:  # noqa: BLE001  it fails where it is read
+        return 0
 
 
 def _files(folder: Path, ancestors: frozenset[tuple[int, int]] = frozenset()) -> Iterator[Path]:

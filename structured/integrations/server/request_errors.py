@@ -20,6 +20,9 @@ _STATUSES = {**dict.fromkeys(FIELD_TYPES, 400), GenerationError: 422, OutOfMemor
 """The statuses of errors: 4xx for a wrong request and a rejected answer, 500 for all others."""
 
 
+SERVER_FAULT = "The server failed. Its log says where."
+
+
 @dataclass(eq=False)
 class RequestError(Exception):
     """Why a request is not answered."""
@@ -40,7 +43,8 @@ class RequestError(Exception):
         """Return an error of the library as the answer to a request."""
         status = next((status for kind, status in _STATUSES.items() if isinstance(error, kind)), 500)
         parameter, code = parameter if status == 400 else None, type(error).__name__
-        return cls(status, str(error), parameter=parameter, code=code, fields=error_to_fields(error))
+        text = SERVER_FAULT if type(error) is StructuredError else str(error)  # what was unexpected is not for clients
+        return cls(status, text, parameter=parameter, code=code, fields=error_to_fields(error))
 
     def body(self) -> dict[str, object]:
         """Return the error in OpenAI's form; one of the library's that clients raise again has its fields."""
@@ -73,7 +77,7 @@ async def answer_error(request: Request, error: Exception) -> JSONResponse:
             return RequestError(400, f"The body cannot be read as JSON: {cause}.").response()
         case HTTPException():
             return RequestError(error.status_code, str(error.detail)).response()
-    return RequestError(500, "The server failed. Its log says where.").response()
+    return RequestError(500, SERVER_FAULT).response()
 
 
 def _invalid_body_error(error: RequestValidationError) -> RequestError:

@@ -14,7 +14,7 @@ from fastapi.responses import Response
 from pydantic_core import to_jsonable_python
 
 from structured.decoding.requests import Generation
-from structured.errors import StructuredError
+from structured.errors import error_of_one
 from structured.integrations.replies import Reply
 from structured.integrations.server.request_errors import RequestError
 from structured.results.result import Result
@@ -246,9 +246,17 @@ def response_of_all(results: Sequence[Result[Any]], *, evidence: bool) -> Respon
 def _result_to_json(result: Result[Any], *, evidence: bool) -> str:
     """Return a result as JSON text. Raises RequestError for an error, and for a value that cannot be written so."""
     try:
-        value = result.value
-    except StructuredError as error:
-        raise RequestError.of(error) from error
+        members = _members(result, evidence=evidence)
+    except Exception as error:
+        raise RequestError.of(error_of_one(error, f"Reading the result of document {result.position}")) from error
+    try:
+        return json.dumps(members, ensure_ascii=False, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise RequestError(422, f"The value cannot be written as JSON: {error}.", code="GenerationError") from error
+
+
+def _members(result: Result[Any], *, evidence: bool) -> dict[str, Any]:
+    value = result.value
     with suppress(ValueError):  # of data that is nested too deeply for Pydantic
         value = to_jsonable_python(value)
     members = {"value": value, **marks_of(result.generations)}
@@ -261,7 +269,4 @@ def _result_to_json(result: Result[Any], *, evidence: bool) -> str:
             **({"flags": list(map(asdict, result.flags))} if result.flags else {}),
             "usage": usage(cost.prompt_tokens, cost.sampled_tokens + cost.forced_tokens),
         }
-    try:
-        return json.dumps(members, ensure_ascii=False, allow_nan=False)
-    except (TypeError, ValueError, RecursionError) as error:
-        raise RequestError(422, f"The value cannot be written as JSON: {error}.", code="GenerationError") from error
+    return members

@@ -28,6 +28,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, cast
 
 import uvicorn
+from uvicorn.config import LOGGING_CONFIG
 
 from structured.errors import ModelError, StructuredError, StructuredWarning
 from structured.integrations.server.app import create_app
@@ -61,6 +62,9 @@ M_ARENA_MAX = -8
 END_SIGNALS = (signal.SIGINT, signal.SIGTERM, *((signal.SIGHUP,) if hasattr(signal, "SIGHUP") else ()))
 """Signals that end a server: Ctrl-C, a request to end, and a terminal that is closed."""
 
+LOGGERS = {**LOGGING_CONFIG["loggers"], "structured": {"handlers": ["default"], "level": "ERROR", "propagate": False}}
+"""The logs of uvicorn, with the faults of this library beside them."""
+
 _LOGGER = logging.getLogger("uvicorn.error")  # beside uvicorn's own lines
 
 
@@ -92,6 +96,7 @@ class ServerConfig:
             http=connection_class(self.limits.patience),
             host=self.host,
             port=self.port,
+            log_config={**LOGGING_CONFIG, "loggers": LOGGERS},
             log_level=self.log_level,
             timeout_graceful_shutdown=int(self.limits.seconds) + 1,
             timeout_keep_alive=KEEP_ALIVE_SECONDS,
