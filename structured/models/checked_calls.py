@@ -20,6 +20,9 @@ from structured.vocabulary import Vocabulary
 
 T = TypeVar("T")
 
+RUST = "pyo3_runtime"
+"""The module of a panic of Rust, as of a tokenizer: a BaseException, though it interrupts nothing."""
+
 _COST = number(lambda value: 0 <= value < float("inf"), "0 or greater, and finite")
 _FACTS: dict[str, Check[Any]] = {
     "name": text,
@@ -64,7 +67,9 @@ def called(name: str, run: Callable[[], T], when: str = "") -> T:
         return run()
     except StructuredError:
         raise
-    except Exception as error:
+    except BaseException as error:
+        if not isinstance(error, Exception) and type(error).__module__ != RUST:
+            raise
         raise ModelError(f"{name} raised {type(error).__name__}{when}: {message(error)}") from error
 
 

@@ -406,23 +406,28 @@ def test_what_a_listener_raises_ends_a_batch(kind: type) -> None:
 class Illiterate(ScriptedModel):
     """A model whose tokenizer fails for some texts."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, error: type[BaseException]) -> None:
         super().__init__(answer)
-        self.text = text
+        self.text, self.error = text, error
 
     def encode(self, prompt: Any) -> list[int]:
         if self.text in str(prompt):
-            raise KeyError(self.text)
+            raise self.error(self.text)
         return super().encode(prompt)
 
 
-def test_a_text_that_the_tokenizer_cannot_read_is_the_error_of_its_document() -> None:
+Panic = type("PanicException", (BaseException,), {"__module__": "pyo3_runtime"})
+"""What code in Rust raises where it fails, such as a tokenizer."""
+
+
+@pytest.mark.parametrize("error", [KeyError, Panic])
+def test_a_text_that_the_tokenizer_cannot_read_is_the_error_of_its_document(error: type[BaseException]) -> None:
     """Of a tokenizer that reads no text at all, the error is raised."""
-    found = extract_batch(Number, DOCUMENTS, model=Illiterate(POISON), errors="return")
+    found = extract_batch(Number, DOCUMENTS, model=Illiterate(POISON, error), errors="return")
     assert values(found) == RIGHT
     assert isinstance(found[1], ModelError)
     with pytest.raises(ModelError):
-        extract_batch(Number, DOCUMENTS, model=Illiterate(""), errors="return")
+        extract_batch(Number, DOCUMENTS, model=Illiterate("", error), errors="return")
 
 
 def test_a_stream_raises_an_error_of_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
