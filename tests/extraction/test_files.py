@@ -1,11 +1,14 @@
 """Files of several kinds: told by their content, read as what a reader sees, and refused by name."""
 
+import asyncio
 import datetime as dt
 import gzip
 import io
 import os
+import re
 import sys
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +22,13 @@ from pptx import Presentation
 from pptx.util import Inches
 from pydantic import BaseModel
 
-from structured import Document, Extractor, extract
-from structured.errors import OptionWarning, PromptError
-from structured.extraction.documents.document import each_document, read_document
+from structured import Document, Extractor, aextract_results, extract, read_results, write_results, write_table
+from structured.cli.document_paths import documents_at
+from structured.errors import BatchError, OptionWarning, PromptError, StructuredError
+from structured.extraction.documents.document import each_document, id_of, read_document
 from structured.extraction.documents.files import read_file
 from structured.extraction.documents.plain_text import Content
+from structured.extraction.documents.tables import TABLE_READERS
 from structured.models import ScriptedModel
 from structured.results.evidence import page_of
 
@@ -138,7 +143,7 @@ def test_a_text_is_read_as_its_mark_says(encoding: str, tmp_path: Path) -> None:
 
 
 def test_markdown_and_unknown_text_stay_as_they_are(tmp_path: Path) -> None:
-    for name, text in (("a.md", "---\ntitle: a\n---\n<html>*b*"), ("b.log", "<p>x</p>"), ("c.csv", "a,b\n1,2\n")):
+    for name, text in (("a.md", "---\ntitle: a\n---\n<html>*b*"), ("b.log", "<p>x</p>"), ("c.conf", "a,b\n1,2\n")):
         (tmp_path / name).write_text(text)
         assert read_file(tmp_path / name) == Content(text)
     (tmp_path / "d.txt").write_text(" <!DOCTYPE HTML><p>x</p>")
@@ -175,9 +180,20 @@ def of_a_later_version(data: bytes) -> bytes:
         ("a.pptx", archive("[Content_Types].xml", "ppt/presentation.xml"), "is a PowerPoint file, and cannot be read"),
         ("a.odt", archive("mimetype", "content.xml"), "is an OpenDocument file or a book. Save it as DOCX"),
         ("a.zip", archive("a.txt"), r"is a ZIP archive\. Unpack it, or leave it out"),
-        ("a.doc", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "of an office program before 2007, or of Outlook. Save it as"),
+        ("a.zip", archive(), r"is an archive\. Unpack it, or leave it out"),
+        ("a.tar", b"a.txt".ljust(257, b"\0") + b"ustar", r"is an archive\. Unpack it"),
+        (
+            "a.doc",
+            b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",
+            "of an office program before 2007 or of Outlook, or encrypted. Save",
+        ),
         ("a.txt", gzip.compress(b"x", mtime=0), "is compressed. Unpack it"),
-        ("a.parquet", b"PAR1", r"is a Parquet table\. Pass its rows: read_rows\(path\)"),
+        ("a.db", b"SQLite format 3\0", "is an SQLite database. Save its rows as CSV"),
+        ("a.mp4", b"\0\0\0\x20ftypisom\0", "is a recording. Pass what is said in it"),
+        ("a.exe", b"MZ\x90\0", "is a program. Pass a file with text"),
+        *((name, b"PAR1", r"is a table, .* rows.* read_rows\(path\)") for name in ("a.parquet", "a.bin")),
+        *((f"a{suffix}", b"a\n1\n", r"is a table, .*rows.* read_rows\(path\)") for suffix in TABLE_READERS),
+        ("a.csv", archive(), r"is an archive\. Unpack it"),
     ],
 )
 def test_what_cannot_be_read_is_called_by_what_it_is(name: str, data: bytes, told: str, tmp_path: Path) -> None:
@@ -244,6 +260,91 @@ def test_a_mail_that_takes_quadratic_time_is_refused(mail: bytes, told: str, tmp
     (tmp_path / "a.eml").write_bytes(mail)
     with pytest.raises(PromptError, match=rf"The mail .*a\.eml has {told}"):
         read_file(tmp_path / "a.eml")
+
+
+def test_texts_that_begin_like_a_program_or_a_recording_are_texts(tmp_path: Path) -> None:
+    for text in ("MZ is the sign of an agent.", "ID3 tags", "BZh: Bezahlt", "ORC 7", "Objects", "a" * 300):
+        (tmp_path / "a").write_text(text)
+        assert read_file(tmp_path / "a").text == text
+
+
+@pytest.fixture
+def inbox(tmp_path: Path) -> Path:
+    """Return a folder with a letter, two tables, one of which has two columns of texts, and a file within a folder."""
+    folder = tmp_path / "inbox"
+    (folder / "late").mkdir(parents=True)
+    (folder / "a.txt").write_text("It is 3.")
+    (folder / "b.csv").write_text("body\nIt is 3.\nSo is it: 3.\n")
+    (folder / "c.csv").write_text("n,body\n1,It is 3.\n2,It is 3.\n3,It is 3.\n")
+    (folder / "late" / "d.jsonl").write_text('{"n": 1, "body": "3"}\n{"n"\n')
+    return folder
+
+
+ROWS = ["a.txt", "b.csv:2", "b.csv:3", "c.csv", "late/d.jsonl:1", "late/d.jsonl:2"]
+"""The ids of the documents in the folder."""
+
+MODEL = ScriptedModel("3")
+
+
+def of_extraction(documents: Any, _: Path) -> list[tuple[str, StructuredError | None]]:
+    """Return the id and the error of each document, in order."""
+    return [(one.id, one.error) for one in in_order(Extractor(int, model=MODEL).results(documents))]
+
+
+def of_async_extraction(documents: Any, _: Path) -> list[tuple[str, StructuredError | None]]:
+    async def results() -> list[Any]:
+        return [one async for one in aextract_results(int, documents, model=MODEL)]
+
+    return [(one.id, one.error) for one in in_order(asyncio.run(results()))]
+
+
+def of_file(documents: Any, output: Path) -> list[tuple[str, StructuredError | None]]:
+    """Return them as they are written to a file that lies among the documents, and is continued."""
+    for _ in range(2):
+        write_results(int, documents, output, model=MODEL)
+    table = write_table(output, output.parent.parent / "out.csv").read_text().splitlines()[1:]
+    errors = {one.id: one.error for one in read_results(output, int)}
+    assert len(errors) == len(table)
+    return [(identity, errors[identity]) for identity in (line.split(",")[0] for line in table)]
+
+
+@pytest.mark.parametrize("found_by", [of_extraction, of_async_extraction, of_file])
+def test_a_folder_is_read_as_the_command_line_reads_it(
+    found_by: Callable[[Any, Path], list[tuple[str, StructuredError | None]]], inbox: Path
+) -> None:
+    """The rows of a table are documents; a table without one column of texts fails alone, and says what to pass."""
+    found = found_by(inbox, inbox / "out.jsonl")
+    assert [identity for identity, _ in found] == [str(inbox / name) for name in ROWS]
+    assert [id_of(one, 0) for one in documents_at([str(inbox)], None, None, [inbox / "out.jsonl"])] == [
+        identity for identity, _ in found
+    ]
+    told = [str(error) for _, error in found if error is not None]
+    assert len(told) == 2
+    assert told[0].endswith("c.csv has 2 columns of texts: 'n', 'body'. Name one: read_rows(path, text=…).")
+    assert "d.jsonl:2: the line is no JSON" in told[1]
+
+
+def test_the_path_of_a_file_stands_for_its_documents(inbox: Path) -> None:
+    """A table that cannot be read is refused at once; so is what is not there."""
+    extractor = Extractor(int, model=MODEL)
+    assert extractor.batch(inbox / "b.csv") == [3, 3]
+    assert extractor.batch(inbox / "a.txt") == [3]
+    assert extractor.batch([("x", inbox / "a.txt")]) == [3]
+    assert [one.id for one in extractor.results([("x", inbox / "a.txt"), ("y", inbox / "no.txt")])] == ["y", "x"]
+    with pytest.raises(PromptError, match=r"c\.csv has 2 columns of texts: 'n', 'body'\. Name one: read_rows"):
+        extractor.results(inbox / "c.csv")
+    with pytest.raises(PromptError, match=r"There is no file or folder '.*a\.text'\. Is it .*a\.txt\?"):
+        extractor.results(inbox / "a.text")
+
+
+def test_a_table_in_a_list_or_alone_is_no_document(inbox: Path) -> None:
+    """A list has one answer for each of its items, so that a table in it would be an invented one."""
+    extractor = Extractor(int, model=MODEL)
+    (error,) = extractor.batch([inbox / "b.csv"], errors="return")
+    for call in (lambda: extractor.result(inbox / "b.csv"), lambda: extractor.batch([("x", inbox / "b.csv")])):  # type: ignore[arg-type, return-value]
+        with pytest.raises((PromptError, BatchError), match=re.escape(str(error))):
+            call()
+    assert "b.csv is a table, and its rows are documents. Pass them: read_rows(path)" in str(error)
 
 
 def names(folder: Path) -> list[str]:
