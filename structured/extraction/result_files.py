@@ -30,7 +30,7 @@ from structured.extraction.documents.document import (
 from structured.extraction.extractor import Extractor
 from structured.extraction.journal import Journal, RecordStream, Resume, SupportsWrite, each_record, to_path
 from structured.extraction.options import Options, check_progress
-from structured.extraction.records import digest_of, line_of, metadata_to_json
+from structured.extraction.records import digest_of, line_of, metadata_to_json, record_of
 from structured.extraction.task import Task
 from structured.output_types.output_type import OutputType
 from structured.output_types.resolve import resolve_type
@@ -199,7 +199,9 @@ def write_results_of(
         digests: dict[int, str] = {}  # by the positions of the documents
 
         def waiting_documents() -> Iterator[tuple[Task, DocumentLike] | None]:
-            for position, unrecorded_document in enumerate(unrecorded(each_document(documents), sink, state)):
+            for position, unrecorded_document in enumerate(
+                unrecorded(each_document(documents, [sink.path]), sink, state)
+            ):
                 if unrecorded_document is not None:
                     digests[position] = unrecorded_document[1]
                 yield None if unrecorded_document is None else (task, unrecorded_document[0])
@@ -207,7 +209,7 @@ def write_results_of(
         try:
             with closing(extractor.run.results(waiting_documents(), state, progress=progress)) as results:
                 for result in results:
-                    sink.append(line_of(result, digests.pop(result.position), task.provenance))
+                    sink.append(line_of(record_of(result, digests.pop(result.position), sink.call, task.provenance)))
         except BaseException as error:
             sink.note_kept(error)
             raise
