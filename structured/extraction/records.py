@@ -125,7 +125,8 @@ def _problem(record: Any, *, needs_provenance: bool) -> str:
     if not isinstance(digest, str) or len(digest) != 64 or not set(digest) <= set("0123456789abcdef"):
         return "its digest is no SHA-256"
     order = record.get("order", (0, 0))
-    if not isinstance(order, list | tuple) or [type(one) for one in order] != [int, int] or not 0 <= max(order) < 2**63:
+    is_pair = isinstance(order, list | tuple) and [type(one) for one in order] == [int, int]
+    if not (is_pair and min(order) >= 0 and max(order) < 2**63):
         return "its order is no pair of numbers"
     if ("value" in record) == ("error" in record):
         return "it has both a value and an error" if "value" in record else "it has neither a value nor an error"
