@@ -15,9 +15,17 @@ from tempfile import TemporaryDirectory
 
 import typer
 
-from structured.errors import PromptError
+from structured.errors import OptionWarning, PromptError
+from structured.errors.calling_line import warn
 from structured.errors.values import message
-from structured.extraction.documents.document import DocumentLike, documents_of, files_at, is_table, read_document
+from structured.extraction.documents.document import (
+    DocumentLike,
+    documents_of,
+    files_at,
+    is_table,
+    looks_like_path,
+    read_document,
+)
 
 STDIN = "-"
 """The path of standard input."""
@@ -98,4 +106,7 @@ def _documents_of_stdin(column: str | None, id_column: str | None) -> Iterator[D
                 problem = message(error).replace(f"The file {path}", "Standard input").replace(str(path), STDIN)
                 yield PromptError(problem, id=error.id.replace(str(path), STDIN) or STDIN)
             else:
+                if looks_like_path(read.text):
+                    problem = f"Standard input is {str(read.text).strip()!r}, which looks like a path, and is not read"
+                    warn(OptionWarning(f"{problem}. Name the path in place of {STDIN}."))
                 yield replace(read, id=read.id.replace(str(path), STDIN))

@@ -15,21 +15,35 @@ from typing import Any
 import files
 import openpyxl
 import pytest
-from doubles import in_order, read_back
+from doubles import ByteTokenizer, in_order, random_logits, read_back
 from hypothesis import given
 from hypothesis import strategies as st
 from pptx import Presentation
 from pptx.util import Inches
 from pydantic import BaseModel
 
-from structured import Document, Extractor, aextract_results, extract, read_results, write_results, write_table
+from structured import (
+    Document,
+    Extractor,
+    aextract,
+    aextract_batch,
+    aextract_results,
+    classify,
+    extract,
+    extract_batch,
+    extract_results,
+    read_results,
+    structured,
+    write_results,
+    write_table,
+)
 from structured.cli.document_paths import documents_at
 from structured.errors import BatchError, OptionWarning, PromptError, StructuredError
-from structured.extraction.documents.document import each_document, id_of, read_document
+from structured.extraction.documents.document import each_document, id_of, looks_like_path, read_document
 from structured.extraction.documents.files import read_file
 from structured.extraction.documents.plain_text import Content
 from structured.extraction.documents.tables import TABLE_READERS
-from structured.models import ScriptedModel
+from structured.models import FunctionModel, ScriptedModel
 from structured.results.evidence import page_of
 
 
@@ -389,14 +403,85 @@ def test_an_error_stands_in_for_its_document() -> None:
     assert (three, str(error)) == (3, "Line 2 is torn.")
 
 
-def test_the_name_of_a_file_is_not_read_as_a_text_in_silence(tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_text("Ana")
-    given = str(tmp_path / "a.txt")
-    with pytest.warns(OptionWarning, match=r"is the name of a file, which is not read\. Pass Path\(") as warned:
-        assert list(each_document([given, given])) == [given, given]
-    assert len(warned) == 1
-    assert list(each_document(["Ana lives in St. Gallen.", "and/or"])) == ["Ana lives in St. Gallen.", "and/or"]
-    with pytest.warns(OptionWarning, match=r"Pass Path\("):
-        assert extract(int, given, model=ScriptedModel("3")) == 3
+PATHS = [
+    *("letters/a.txt", "invoice.pdf", "Rechnung_2024-05.XLSX\n", "./a", "../inbox", "~/mail.eml", "/home/ana/letters"),
+    *("inbox/2024/", "C:\\x\\a.pdf", "C:/Users/Ana Brandt/a b.pdf", "\\\\server\\share", "letters\\a.txt"),
+    *("s3://b/k.pdf", "file:///tmp/x", "https://example.org/a.pdf"),
+]
+TEXTS = [
+    *(
+        "2024/05/02",
+        "and/or",
+        "N/A",
+        "3/4",
+        "24/7",
+        "1/2/",
+        "km/h",
+        "TCP/IP",
+        "GET /a/b",
+        "/start",
+        "/s/ Ana Brandt",
+        "",
+    ),
+    *("ana@example.md", "www.example.md", "Booking.com", "St.Gallen", "node.js", "3.50", "https://example.org/inbox/"),
+    *(
+        "See https://example.org/a.pdf for it",
+        "He sent invoice.pdf",
+        "letters/a.txt\nletters/b.txt",
+        "// note",
+        "C: 3/4",
+    ),
+]
+
+
+@pytest.mark.parametrize("text", [*PATHS, *TEXTS])
+def test_a_text_of_one_line_that_is_a_path_is_told_from_others(text: str) -> None:
+    """Whether or not the file exists."""
+    assert looks_like_path(text) == (text in PATHS)
+
+
+async def awaited(results: Any) -> list[Any]:
+    return [one async for one in results]
+
+
+@structured(model=MODEL)
+def number(text: str) -> int:
+    """Find the number in {text}"""
+    raise NotImplementedError
+
+
+DOORS: dict[str, Callable[[str, Path], object]] = {
+    "extract": lambda text, _: extract(int, text, model=MODEL),
+    "extractor": lambda text, _: Extractor(int, model=MODEL)(text),
+    "result": lambda text, _: Extractor(int, model=MODEL).result(text),
+    "stream": lambda text, _: Extractor(int, model=MODEL).stream(text).result(),
+    "classify": lambda text, _: classify(
+        bool, text, model=FunctionModel(random_logits(len(ByteTokenizer().tokens)), ByteTokenizer())
+    ),
+    "function": lambda text, _: number(text),
+    "batch": lambda text, _: extract_batch(int, [Document(text), text, text], model=MODEL),
+    "generator": lambda text, _: extract_batch(int, (one for one in [text]), model=MODEL),
+    "pair": lambda text, _: extract_batch(int, [("a", text)], model=MODEL),
+    "results": lambda text, _: list(extract_results(int, [text], model=MODEL)),
+    "file": lambda text, folder: write_results(int, [text], folder / "out.jsonl", model=MODEL),
+    "async": lambda text, _: asyncio.run(aextract(int, text, model=MODEL)),
+    "async batch": lambda text, _: asyncio.run(aextract_batch(int, [text], model=MODEL)),
+    "async results": lambda text, _: asyncio.run(awaited(aextract_results(int, [text], model=MODEL))),
+}
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_a_path_is_not_read_as_a_text_in_silence(door: str, tmp_path: Path) -> None:
+    """At no door; the warning points to the line of the caller. A `Document` says that its text is one."""
+    told = r"The text 'letters/a\.txt' looks like a path, and what is there is not read\. To read a file, pass Path\("
+    with pytest.warns(OptionWarning, match=told) as warned:
+        DOORS[door]("letters/a.txt", tmp_path)
+    assert [one.filename for one in warned] == [__file__]
+
+
+def test_the_name_of_a_file_without_a_suffix_that_is_known_is_a_path(tmp_path: Path) -> None:
+    (tmp_path / "a b.x1").write_text("Ana")
+    assert looks_like_path(str(tmp_path / "a b.x1"))
+    assert not looks_like_path(str(tmp_path / "a c.x1"))
     with pytest.raises(PromptError, match=r"the name of a folder\. Pass Path\("):
         each_document(str(tmp_path))

@@ -1,6 +1,7 @@
 """Documents to extract from: a text or chat with an id and whatever goes along with it, and what is read as one."""
 
 import os.path
+import re
 from collections.abc import AsyncIterable, Iterable, Iterator, Mapping, Sequence, Sized
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
@@ -18,11 +19,22 @@ from structured.results.evidence import PageLayout
 if TYPE_CHECKING:
     from structured.extraction.documents.tables import SourceTable
 
-_MAX_TEXTS_CHECKED = 100
-"""Texts of a list that are looked at, as to whether they are names of files."""
+_MAX_PATH_CHARACTERS = 260
+"""Characters that a text may have that is taken for a path."""
 
-_MAX_NAME_CHARACTERS = 260
-"""Characters that such a name may have."""
+_PATH = re.compile(
+    r"""(?x)
+    (?: file | s3 | gs | az | abfss? | hdfs | s?ftp | smb ) :// \S+
+    | (?: [a-z]:[\\/] (?!/) | \\\\ \w | \.{1,2}[\\/] | ~[\\/] ) \S .*  # a root
+    | (?: / [^\s/]+ ){2,} /?  # /home/letters, but not /start
+    | (?! www\. | \w+:// ) (?=.*[^\W\d]) [^\s@]+ [\\/]  # inbox/2024/
+    | (?! www\. ) [^\s@]* [^\s@./\\] \.  # invoice.pdf
+        (?: txt | md | html? | xml | eml | msg | log | pdf | docx? | rtf | odt | pptx? | xlsx? | csv | tsv | jsonl?
+        | ndjson | parquet | zip | png | jpe?g | gif | bmp | tiff? | webp | heic )
+    """,
+    re.IGNORECASE,
+)
+"""Paths of files and folders that a whole text may be; `and/or`, `2024/05/02` and `Booking.com` are none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,26 +127,43 @@ def each_document(documents: Documents, excluded: Iterable[Path] = ()) -> Iterat
         case list() | tuple() if documents and all(map(is_message, documents)):
             raise PromptError("The documents are the messages of one chat. Pass a list of chats: [messages].")
         case Iterable():
-            warn_of_names(documents)
-            return iter(documents)
+            return _with_warning(documents)
         case AsyncIterable():
             problem = "The documents are an asynchronous iterable"
             raise PromptError(f"{problem}. Pass it to aextract_batch or aextract_results.")
     raise PromptError(f"The documents are {shown(documents)}. Pass a list of texts.")
 
 
-def warn_of_names(documents: Iterable[object]) -> None:
-    """Warn of the first text that is the name of a file, and would be read as the document itself."""
-    for text in documents[:_MAX_TEXTS_CHECKED] if isinstance(documents, list | tuple) else ():
-        if (
-            isinstance(text, str)
-            and len(text) < _MAX_NAME_CHARACTERS
-            and "\n" not in text
-            and (os.sep in text or os.path.splitext(text)[1][1:].isalnum())  # noqa: PTH122
-            and os.path.isfile(text)  # noqa: PTH113
-        ):
-            warn(OptionWarning(f"The text {text!r} is the name of a file, which is not read. Pass Path({text!r})."))
-            return
+def looks_like_path(document: object) -> bool:
+    """Tell whether a text is one line that looks like the path of a file or folder, or is that of a file."""
+    if not isinstance(document, str) or len(document) > _MAX_PATH_CHARACTERS:
+        return False
+    text = document.strip()
+    if len(text.splitlines()) != 1 or "\0" in text:
+        return False
+    has_suffix = os.path.splitext(text)[1][1:].isalnum()  # noqa: PTH122
+    return _PATH.fullmatch(text) is not None or (has_suffix and os.path.isfile(text))  # noqa: PTH113
+
+
+def warn_of_path(document: object) -> bool:
+    """Warn of a text that looks like a path, and is read as the document itself; tell whether it does."""
+    text = document[1] if isinstance(document, tuple) and len(document) == 2 else document
+    is_path = looks_like_path(text)
+    if is_path:
+        problem = f"The text {text!r} looks like a path, and what is there is not read"
+        remedy = "Pass the text that is there" if "://" in str(text) else f"To read a file, pass Path({str(text)!r})"
+        warn(OptionWarning(f"{problem}. {remedy}."))
+    return is_path
+
+
+def _with_warning(documents: Iterable[DocumentLike]) -> Iterator[DocumentLike]:
+    """Yield documents, and warn of the first that looks like a path."""
+    iterator = iter(documents)
+    for document in iterator:
+        is_path = warn_of_path(document)
+        yield document
+        if is_path:
+            yield from iterator
 
 
 def read_rows(
