@@ -291,8 +291,7 @@ def showing(state: BatchState, progress: bool | None) -> Iterator[None]:
         yield
         return
     finished = ThreadEvent()
-    patience = 0.0 if progress else SECONDS_BEFORE_BAR
-    thread = Thread(target=_show, args=(state, finished, patience), name="progress", daemon=True)
+    thread = Thread(target=_show, args=(state, finished, bool(progress)), name="progress", daemon=True)
     try:
         thread.start()
         yield
@@ -302,9 +301,13 @@ def showing(state: BatchState, progress: bool | None) -> Iterator[None]:
         _BAR_LOCK.release()
 
 
-def _show(state: BatchState, finished: ThreadEvent, patience: float) -> None:
-    """Show a state again and again until it is over."""
-    if finished.wait(patience):
+def _show(state: BatchState, finished: ThreadEvent, is_wanted: bool) -> None:
+    """Show a state again and again until it is over; a batch that has nothing to answer is not shown."""
+    end = perf_counter() + SECONDS_BEFORE_BAR
+    while perf_counter() < end and not (is_wanted and (state.read or state.done)):
+        if finished.wait(min(SECONDS_BETWEEN_BARS, SECONDS_BEFORE_BAR)):
+            break
+    if state.total == 0 or (finished.is_set() and not (is_wanted and state.done)):
         return
     try:
         with ExitStack() as stack:
@@ -314,10 +317,12 @@ def _show(state: BatchState, finished: ThreadEvent, patience: float) -> None:
                 display, interval = _notebook_bar(), SECONDS_BETWEEN_BARS
             elif is_terminal():
                 display, interval = _terminal_bar(stack), SECONDS_BETWEEN_BARS
-            display(state.progress)
-            while not finished.wait(interval):
+            while not finished.is_set():
+                if state.total != 0:  # those that are passed over do not count
+                    display(state.progress)
+                finished.wait(interval)
+            if state.total != 0:
                 display(state.progress)
-            display(state.progress)
     except (OSError, ValueError):  # stderr was closed: there is nobody to see it
         return
 
