@@ -39,8 +39,17 @@ from structured import (
 )
 from structured.cli.document_paths import documents_at
 from structured.errors import BatchError, OptionWarning, PromptError, StructuredError
-from structured.extraction.documents.document import each_document, id_of, looks_like_path, read_document
-from structured.extraction.documents.files import read_file
+from structured.extraction.documents.document import each_document, id_of, is_table, looks_like_path, read_document
+from structured.extraction.documents.files import (
+    KIND_BY_FOLDER,
+    KIND_BY_SUFFIX,
+    PDF,
+    PICTURE,
+    TABLE,
+    UNSUPPORTED,
+    kind_of_file,
+    read_file,
+)
 from structured.extraction.documents.plain_text import Content
 from structured.extraction.documents.tables import TABLE_READERS
 from structured.models import FunctionModel, ScriptedModel
@@ -216,6 +225,65 @@ def test_what_cannot_be_read_is_called_by_what_it_is(name: str, data: bytes, tol
     with pytest.raises(PromptError, match=told) as caught:
         read_file(path)
     assert str(path) in str(caught.value)
+
+
+GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "many-documents.md"
+OLD_OFFICE, MP4 = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", b"\0\0\0\x20ftypisom\0"
+OFFICE = {"docx": "word/document.xml", "xlsx": "xl/workbook.xml", "pptx": "ppt/presentation.xml"}
+SAMPLES: dict[str, bytes] = {
+    **{f".{suffix}": archive("[Content_Types].xml", part) for suffix, part in OFFICE.items()},
+    **dict.fromkeys((".doc", ".xls", ".ppt", ".msg"), OLD_OFFICE),
+    **dict.fromkeys((".odt", ".epub"), archive("mimetype")),
+    ".pdf": b"%PDF-1.4", ".rtf": b"{\\rtf1", ".ps": b"%!PS-Adobe", ".djvu": b"AT&TFORM", ".pst": b"!BDN",
+    ".dcm": bytes(128) + b"DICM", ".sqlite": b"SQLite format 3\0", ".arrow": b"ARROW1\0\0", ".avro": b"Obj\1",
+    ".orc": b"ORC\n", ".h5": b"\x89HDF\r\n\x1a\n", ".npy": b"\x93NUMPY", ".parquet": b"PAR1", ".zip": archive("a"),
+    ".7z": b"7z\xbc\xaf\x27\x1c", ".rar": b"Rar!\x1a\7", ".cab": b"MSCF\0", ".tar": b"a".ljust(257, b"\0") + b"ustar",
+    ".gz": b"\x1f\x8b", ".bz2": b"BZh91AY&SY", ".xz": b"\xfd7zXZ\0", ".zst": b"\x28\xb5\x2f\xfd",
+    ".lz4": b"\x04\x22\x4d\x18", ".Z": b"\x1f\x9d", ".mp3": b"ID3\3", ".ogg": b"OggS\0", ".flac": b"fLaC\0",
+    ".wav": b"RIFF\0\0\0\0WAVE", ".avi": b"RIFF\0\0\0\0AVI ", ".mp4": MP4, ".mkv": b"\x1aE\xdf\xa3",
+    ".exe": b"MZ\x90\0", ".so": b"\x7fELF", ".dylib": b"\xcf\xfa\xed\xfe", ".class": b"\xca\xfe\xba\xbe",
+    ".png": b"\x89PNG\r\n", ".jpg": b"\xff\xd8\xff", ".gif": b"GIF89a", ".bmp": b"BM1234\0\0\0\0", ".tif": b"II*\0",
+    ".webp": b"RIFF\0\0\0\0WEBP", ".heic": b"\0\0\0\x20ftypheic", ".avif": b"\0\0\0\x20ftypavif",
+}  # fmt: skip
+"""How files of each suffix begin; others are texts."""
+
+
+def kinds_in_guide() -> dict[str, str]:
+    """Return what the table of the guide says of each suffix."""
+    lines = GUIDE.read_text(encoding="utf-8").partition("| file | in a folder |")[2].partition("\n\n")[0].splitlines()
+    rows = [[cell.strip() for cell in line.split("|")[1:3]] for line in lines[2:]]
+    return {suffix: told for names, told in rows for suffix in re.findall(r"`(\.\w+)`", names)}
+
+
+@pytest.mark.parametrize("suffix", kinds_in_guide())
+def test_the_guide_says_what_becomes_of_a_file(suffix: str, tmp_path: Path) -> None:
+    """One document, one for each row, or a refusal with the remedy of the table."""
+    path, told = tmp_path / f"a{suffix}", kinds_in_guide()[suffix]
+    path.write_bytes(SAMPLES.get(suffix, b"text"))
+    if told.startswith("one document for each"):
+        assert is_table(path)
+    elif told.startswith("one document: "):
+        assert list(each_document(tmp_path)) == [path]
+        name = {"PDF": PDF, "photo": PICTURE}.get(next(iter(re.findall("PDF|photo", told)), ""))
+        assert name is None or kind_of_file(path) is name
+        assert kind_of_file(path) is not TABLE
+    else:
+        (document,) = each_document(tmp_path)
+        with pytest.raises(PromptError) as refused:
+            read_document(document)
+        remedy = re.match("refused: (?:it is )?(?:a )?(?:save|[^ ,]+)", told)
+        assert remedy is not None
+        assert remedy[0].removeprefix("refused: ").removeprefix("it is ").lower() in str(refused.value).lower()
+
+
+def test_the_guide_lists_each_kind_of_file() -> None:
+    told = kinds_in_guide()
+    assert {*KIND_BY_SUFFIX, *TABLE_READERS, *(f".{suffix}" for suffix in OFFICE)} <= told.keys()
+    assert len(OFFICE) == len(KIND_BY_FOLDER)
+    assert SAMPLES.keys() <= told.keys()
+    for signature, what in UNSUPPORTED:
+        suffixes = [suffix for suffix, data in SAMPLES.items() if re.match(signature, data, re.DOTALL)]
+        assert any(told[suffix].startswith("refused") for suffix in suffixes), what
 
 
 def test_a_pdf_with_empty_pages_is_no_empty_document(tmp_path: Path) -> None:

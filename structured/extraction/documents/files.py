@@ -132,7 +132,7 @@ KIND_BY_FOLDER: Mapping[str, FileKind] = {
 """Kinds of ZIP archives, by a folder inside (ECMA-376, part 2)."""
 
 _SAVE_AS = "Save it as DOCX, PDF or text"
-_UNSUPPORTED: tuple[tuple[bytes, str], ...] = (
+UNSUPPORTED: tuple[tuple[bytes, str], ...] = (
     (rb"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", f"of an office program before 2007 or of Outlook, or encrypted. {_SAVE_AS}"),
     (rb"{\\rtf", f"in Rich Text Format. {_SAVE_AS}"),
     (rb"%!PS|AT&TFORM", "a PostScript or DjVu file. Save it as PDF"),
@@ -208,7 +208,7 @@ def kind_of(path: Path, head: bytes) -> FileKind:
         return PICTURE
     if head.startswith(b"PAR1"):
         return TABLE
-    for signature, what in _UNSUPPORTED:
+    for signature, what in UNSUPPORTED:
         if re.match(signature, head, re.DOTALL):
             raise PromptError(f"The file {path} is {what}, or leave it out.")
     is_html = head.lstrip(b"\xef\xbb\xbf \t\r\n")[:14].lower().startswith((b"<!doctype html", b"<html"))
