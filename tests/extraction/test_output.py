@@ -70,7 +70,7 @@ def records(path: Path) -> list[dict[str, Any]]:
 
 
 def by_id(path: Path) -> dict[str, dict[str, Any]]:
-    found = {record["id"]: {**record, "seconds": 0} for record in records(path)}
+    found = {record["id"]: {**record, "seconds": 0, "order": record["order"][1]} for record in records(path)}
     assert len(found) == len(records(path)), "a document has one record"
     return found
 
