@@ -81,17 +81,18 @@ class GuidedTask(Task):
         """Return how to shorten the prompt for a conversation, by its longest part."""
         parts = {
             "text": "\n".join((*(turn["content"] for turn in conversation.earlier_turns), conversation.text)),
-            "instructions": self.instructions or "",
-            "system": self.system or conversation.system or "",
+            # As one: a server gets them as one message.
+            "instructions and system": "\n\n".join(
+                filter(None, (self.system or conversation.system, self.instructions))
+            ),
             "examples": "\n".join(map("\n".join, self.examples)),
-            "description of the type": self.description.text,
+            "the description of the type": self.description.text,
         }
         tokens = {name: len(calls.encode(self.model, part)) for name, part in parts.items() if part}
         longest = max(tokens, key=tokens.__getitem__)
         if self.is_verbatim or longest == "text":
             return "Shorten or split the text"
-        part = longest if longest.startswith("description") else f"option {longest}"
-        return f"{tokens[longest]} of them are those of the {part}. Shorten that"
+        return f"{tokens[longest]} of them are those of {longest}. Shorten that"
 
     def healed(self, conversation: Conversation, index: Index) -> HealedPrompt:
         """Return the prompt for a conversation, healed for the answers of an index."""

@@ -419,9 +419,9 @@ class Described(BaseModel):
     ("output_type", "text", "options", "blamed"),
     [
         (Regex("a"), LONG, {}, "Shorten or split the text"),
-        (int, "word", {"instructions": LONG}, r"\d+ of them are those of the option instructions\. Shorten that"),
-        (int, "word", {"system": LONG}, r"\d+ of them are those of the option system\. Shorten that"),
-        (int, "word", {"examples": [(LONG, 3)]}, r"\d+ of them are those of the option examples\. Shorten that"),
+        (int, "word", {"instructions": LONG}, r"\d+ of them are those of instructions and system\. Shorten that"),
+        (int, "word", {"system": LONG}, r"\d+ of them are those of instructions and system\. Shorten that"),
+        (int, "word", {"examples": [(LONG, 3)]}, r"\d+ of them are those of examples\. Shorten that"),
         (Described, "word", {}, r"\d+ of them are those of the description of the type\. Shorten that"),
     ],
     ids=["text", "instructions", "system", "examples", "type"],
