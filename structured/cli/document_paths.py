@@ -4,21 +4,28 @@ Names are checked before a model is loaded, so that a mistake costs no time. Fil
 """
 
 import glob
+import os
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import typer
 
-from structured.errors import PromptError
+from structured.errors import OptionWarning, PromptError
+from structured.errors.calling_line import warn
 from structured.errors.values import message
-from structured.extraction.documents.document import Document, DocumentLike, each_document
-from structured.extraction.documents.tables import TABLE_READERS, read_rows
+from structured.extraction.documents.document import (
+    DocumentLike,
+    documents_of,
+    files_at,
+    is_table,
+    looks_like_path,
+    read_document,
+)
 
 STDIN = "-"
 """The path of standard input."""
@@ -32,88 +39,74 @@ def documents_at(
     Each row of a table is a document. With a column, standard input is a table, too. A table that is found in a folder
     and cannot be read fails as a document does. Raises `typer.BadParameter` for a name without files or documents.
     """
-    excluded = {one.resolve() for one in excluded_paths}
-    resolved_paths = {path: path.resolve() for path in chain.from_iterable(map(_files_at, paths))}
-    files = [path for path, real in resolved_paths.items() if excluded.isdisjoint([real, *real.parents])]
-    tables = {
-        path for path in files if path.suffix.lower() in TABLE_READERS or (str(path) == STDIN and column is not None)
-    }
-    if (column or id_column) and not tables:
+    excluded = {*map(os.path.realpath, excluded_paths)}
+    found_paths = dict.fromkeys(chain.from_iterable(map(_files_at, paths)))
+    files = [path for path in found_paths if os.path.realpath(path) not in excluded]
+    stdin_is_table = column is not None
+    has_table = any(stdin_is_table if str(path) == STDIN else is_table(path) for path in files)
+    if (column or id_column) and not has_table:
         raise typer.BadParameter("--column and --id are about tables, and there is none: CSV, JSON lines, Parquet.")
-    if not tables:
-        return [_document(path) for path in files]
     named = {*map(Path, paths)}
     parts = [
-        _rows(path, column, id_column, is_named=path in named) if path in tables else [_document(path)]
+        _documents_of_stdin(column, id_column) if str(path) == STDIN else _documents_of(path, column, id_column, named)
         for path in files
     ]
-    return chain.from_iterable(parts)
+    documents = (
+        PromptError(_in_options(message(one)), id=one.id) if isinstance(one, PromptError) else one
+        for one in chain.from_iterable(parts)
+    )
+    return documents if has_table else list(documents)
 
 
 def _files_at(name: str) -> Iterator[Path]:
     """Yield the files of a path: itself, those of a folder, or those that fit a pattern."""
     path = Path(name)
-    if name == STDIN or path.is_file() or (path.exists() and not path.is_dir()):
+    if name == STDIN:
         yield path
         return
-    if path.is_dir():
-        files = [one for one in each_document(path) if isinstance(one, Path)]
-        problem = f"The folder {name} is empty."
-    else:
-        if not glob.has_magic(name):
-            similar = get_close_matches(path.name, [one.name for one in path.parent.glob("*")], n=1)
-            hint = f" Is it {path.parent / similar[0]}?" if similar else ""
-            raise typer.BadParameter(f"There is no file or folder {name!r}.{hint}")
+    if glob.has_magic(name) and not path.exists():
         files = [one for one in map(Path, sorted(glob.glob(name, recursive=True))) if one.is_file()]  # noqa: PTH207  absolute patterns, too
         problem = f"No file fits {name!r}."
+    else:
+        try:
+            files = list(files_at(path))
+        except PromptError as error:
+            raise typer.BadParameter(message(error)) from error
+        problem = f"The folder {name} is empty."
     if not files:
         raise typer.BadParameter(f"{problem} There is nothing to extract from.")
     yield from files
 
 
-def _document(path: Path) -> DocumentLike:
-    """Return the document of one file, unread, or that of standard input."""
-    if str(path) != STDIN:
-        return path
-    data = sys.stdin.buffer.read()
+def _documents_of(
+    path: Path, column: str | None, id_column: str | None, named: Container[Path]
+) -> Iterator[DocumentLike]:
+    """Return the documents of a file. Raises `typer.BadParameter` for a table that was named and cannot be read."""
     try:
-        return Document(data.decode("utf-8-sig"), STDIN)
-    except UnicodeDecodeError as error:
-        raise PromptError(
-            f"Standard input is not text in UTF-8: byte {error.start:,} is {data[error.start]:#04x}. Convert it."
-        ) from error
-
-
-def _rows(path: Path, column: str | None, id_column: str | None, *, is_named: bool) -> Iterable[DocumentLike]:
-    """Return the rows of a table; an error in their place if it was found in a folder and cannot be read."""
-    if str(path) == STDIN:
-        return _rows_of_stdin(column, id_column)
-    try:
-        return _with_error_at_end(path, read_rows(path, text=column, id=id_column))
+        return documents_of(path, column, id_column, is_named=path in named)
     except PromptError as error:
-        problem = re.sub("^text is", "--column is", re.sub("^id is", "--id is", message(error)))
-        problem = problem.replace("Pass text=….", "Name one: --column NAME.")
-        if is_named:
-            raise typer.BadParameter(problem) from error
-        return [PromptError(problem, id=str(path))]
+        raise typer.BadParameter(_in_options(message(error))) from error
 
 
-def _with_error_at_end(path: Path, rows: Iterator[DocumentLike]) -> Iterator[DocumentLike]:
-    """Yield rows, and an error where the rest of them cannot be read."""
-    try:
-        yield from rows
-    except PromptError as error:
-        error.id = str(path)
-        yield error
+def _in_options(problem: str) -> str:
+    """Return what is wrong with a table, with the options of the command in place of those of Python."""
+    problem = re.sub("^text is", "--column is", re.sub("^id is", "--id is", problem))
+    return problem.replace("read_rows(path, text=…)", "--column NAME")
 
 
-def _rows_of_stdin(column: str | None, id_column: str | None) -> Iterator[DocumentLike]:
-    """Yield the rows of standard input, which has JSON lines."""
+def _documents_of_stdin(column: str | None, id_column: str | None) -> Iterator[DocumentLike]:
+    """Yield standard input as a document, or the rows of its JSON lines if it is a table."""
     with TemporaryDirectory() as folder:
-        path = Path(folder, "stdin.jsonl")
+        path = Path(folder, "stdin" if column is None else "stdin.jsonl")
         path.write_bytes(sys.stdin.buffer.read())
-        for row in _rows(path, column, id_column, is_named=True):
-            if isinstance(row, Document):
-                yield replace(row, id=row.id.replace(str(path), STDIN))
+        for document in _documents_of(path, column, id_column, {path}):
+            try:
+                read = read_document(document)
+            except PromptError as error:
+                problem = message(error).replace(f"The file {path}", "Standard input").replace(str(path), STDIN)
+                yield PromptError(problem, id=error.id.replace(str(path), STDIN) or STDIN)
             else:
-                yield row
+                if looks_like_path(read.text):
+                    problem = f"Standard input is {str(read.text).strip()!r}, which looks like a path, and is not read"
+                    warn(OptionWarning(f"{problem}. Name the path in place of {STDIN}."))
+                yield replace(read, id=read.id.replace(str(path), STDIN))

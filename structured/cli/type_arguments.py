@@ -7,7 +7,7 @@ from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 from types import ModuleType
-from typing import Any, cast
+from typing import Any, cast, get_origin
 
 import typer
 
@@ -46,10 +46,26 @@ def _load_object(target: str) -> object:
     for part in name.split("."):
         if not hasattr(value, part):
             similar = get_close_matches(part, [member for member in dir(value) if not member.startswith("_")])
-            hint = f" Is it {' or '.join(similar)}?" if similar else ""
+            types = _types_in(value)
+            hint = f" Is it {' or '.join(similar)}?" if similar else f" It has {', '.join(types)}." if types else ""
             raise typer.BadParameter(f"There is no {part!r} in {module!r}.{hint}")
         value = getattr(value, part)
     return value
+
+
+def _types_in(module: object) -> list[str]:
+    """Return the names of what a module defines and can be extracted."""
+    own = getattr(module, "__name__", None)
+    return [
+        name
+        for name, value in vars(module).items()
+        if not name.startswith("_")
+        and (
+            isinstance(value, OutputType | JsonSchema)
+            or get_origin(value) is not None
+            or (getattr(value, "__module__", None) == own and (isinstance(value, type) or is_function(value)))
+        )
+    ]
 
 
 def _load_module(module: str) -> ModuleType:

@@ -2,7 +2,7 @@
 
 from structured.extraction import events
 from structured.extraction.classification import Classification
-from structured.extraction.documents.tables import read_rows
+from structured.extraction.documents.document import read_rows
 from structured.extraction.draft import Draft
 from structured.extraction.options import Options
 from structured.extraction.prompts import TextOrChat

@@ -327,8 +327,15 @@ def showing(state: BatchState, progress: bool | None) -> Iterator[None]:
 
 
 def _wait_and_show(state: BatchState, finished: ThreadEvent, is_asked_for: bool) -> None:
-    """Show a state if it takes long, and no other is shown. Of a single document, only chunks are worth showing."""
-    if not is_asked_for and finished.wait(SECONDS_BEFORE_BAR):
+    """Show a state that takes long, or that somebody asked for, unless another one is shown.
+
+    A batch without anything to answer is not shown. Of a single document, only chunks are worth showing.
+    """
+    end = perf_counter() + SECONDS_BEFORE_BAR
+    while perf_counter() < end and not (is_asked_for and (state.read or state.done)):
+        if finished.wait(min(SECONDS_BETWEEN_BARS, SECONDS_BEFORE_BAR)):
+            break
+    if state.total == 0 or (finished.is_set() and not (is_asked_for and state.done)):
         return
     while not is_asked_for and state.total == 1 and not state.progress.has_chunks:
         if finished.wait(SECONDS_BETWEEN_BARS):
@@ -350,10 +357,12 @@ def _show(state: BatchState, finished: ThreadEvent) -> None:
                 display, interval = _notebook_bar(), SECONDS_BETWEEN_BARS
             elif is_terminal():
                 display, interval = _terminal_bar(stack), SECONDS_BETWEEN_BARS
-            display(state.progress)
-            while not finished.wait(interval):
+            while not finished.is_set():
+                if state.total != 0:  # those that are passed over do not count
+                    display(state.progress)
+                finished.wait(interval)
+            if state.total != 0:
                 display(state.progress)
-            display(state.progress)
     except (OSError, ValueError):  # stderr was closed: there is nobody to see it
         return
 

@@ -85,8 +85,9 @@ def extract_batch(
     Parameters:
         output_type: The type of all values; as for `extract`.
         documents: The texts, in any iterable, which is read as far as it is needed; each may also be a list of
-            messages, an id with a text (`("a.txt", "Jason is 25.")`), a `Path` of a file, or a `Document`. A
-            folder stands for the files in it.
+            messages, a `Path` of a file, an id with a text or a path (`("a.txt", "Jason is 25.")`), or a `Document`.
+            In place of an iterable, the `Path` of a folder, a table or another file stands for the documents in it: the
+            rows of a table are documents.
         errors: `"raise"` raises `BatchError` at the end if some documents failed; it holds all results and errors.
             `"return"` puts the error of a document in place of its value, `"skip"` leaves it out. A document fails if
             it is empty, not text or too long, if validators reject every answer, or if anything else is raised for it;

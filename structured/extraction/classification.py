@@ -18,6 +18,7 @@ from structured.decoding.sampling import log_softmax
 from structured.decoding.text_in_progress import to_host
 from structured.errors import Attempt, GenerationError, ModelError, PromptError, SchemaError
 from structured.errors.values import shown
+from structured.extraction.documents.document import warn_of_path
 from structured.extraction.extractor import Extractor
 from structured.extraction.guided_task import GuidedItem, GuidedTask
 from structured.extraction.options import Options, checked_options
@@ -98,6 +99,7 @@ def classify(output_type: object, text: TextOrChat, **options: Unpack[Options]) 
             f"classify needs the scores that a model gives to each value, and {task.model.name} is a server, which "
             "gives texts. Use extract, or a model that runs here."
         )
+    warn_of_path(text)
     item = task.prepared(InputDocument.read(0, text, "the text"))
     name, index = task.output_type.name, item.index
     texts = list(_accepted_texts(index.automaton, name))
@@ -156,7 +158,7 @@ def _log_probabilities(model: LanguageModel, item: GuidedItem, texts: Sequence[s
     if longest > tokens_left:
         raise PromptError(
             f"A value takes {longest:,} tokens, and the prompt leaves {tokens_left:,} of the context of {model.name}. "
-            "Shorten the text, or use a model with a longer context."
+            "Shorten the prompt, or use a model with a longer context."
         )
     if any(one == other[: len(one)] for one, other in itertools.pairwise(sorted(spelled))):
         spelled = [(*one, _END) for one in spelled]  # one text begins another, so that its end has to be scored too

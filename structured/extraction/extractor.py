@@ -21,7 +21,7 @@ from structured.extraction.documents.document import (
     Documents,
     count_of,
     each_document,
-    warn_of_names,
+    warn_of_path,
 )
 from structured.extraction.guided_task import GuidedTask
 from structured.extraction.options import ErrorPolicy, Options, check_progress, checked_options, warn_of_stream
@@ -195,7 +195,7 @@ class Extractor(Generic[T]):
         """Return the result for a document that errors call by a name; its evidence tells confidences if asked to."""
         task = (self.task.with_confidence if wants_confidence else self.task).with_instructions(instructions)
         task.warn_of_unused()
-        warn_of_names([document])
+        warn_of_path(document)
         (result,) = self.run.results([(task, document)], BatchState(1), progress=None, document_name=document_name)
         if result.error is not None:
             raise result.error
@@ -277,6 +277,7 @@ class Extractor(Generic[T]):
         task, run = self.task.with_confidence, self.run
         task.warn_of_unused()
         warn_of_stream(task.passed_options)
+        warn_of_path(text)
         try:
             item = task.item(0, text, document_name="the text")
             pieces = task.stream(item, run.search, jump_forward=run.options["jump_forward"])

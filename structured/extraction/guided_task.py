@@ -68,7 +68,7 @@ class GuidedTask(Task):
                 raise PromptError(
                     f"The prompt for {name} takes {len(token_ids)} tokens"
                     f"{f', thinking up to {thinking}' if thinking else ''}, and the context of {self.model.name} has "
-                    f"{context}. Shorten or split the text, or use a model with a longer context."
+                    f"{context}. {self._how_to_shorten(conversation)}, or use a model with a longer context."
                 )
         index = self.index(conversation.document)
         _ = Guide(index, max_tokens=max_tokens)  # raises BudgetError before the model runs
@@ -76,6 +76,23 @@ class GuidedTask(Task):
         healed = self._heal(token_ids, index)
         start = AttemptStart.of(index, healed, max_tokens)
         return GuidedItem(self, document, max_tokens, index=index, whole_start=start, next_start=start)
+
+    def _how_to_shorten(self, conversation: Conversation) -> str:
+        """Return how to shorten the prompt for a conversation, by its longest part."""
+        parts = {
+            "text": "\n".join((*(turn["content"] for turn in conversation.earlier_turns), conversation.text)),
+            # As one: a server gets them as one message.
+            "instructions and system": "\n\n".join(
+                filter(None, (self.system or conversation.system, self.instructions))
+            ),
+            "examples": "\n".join(map("\n".join, self.examples)),
+            "the description of the type": self.description.text,
+        }
+        tokens = {name: len(calls.encode(self.model, part)) for name, part in parts.items() if part}
+        longest = max(tokens, key=tokens.__getitem__)
+        if self.is_verbatim or longest == "text":
+            return "Shorten or split the text"
+        return f"{tokens[longest]} of them are those of {longest}. Shorten that"
 
     def healed(self, conversation: Conversation, index: Index) -> HealedPrompt:
         """Return the prompt for a conversation, healed for the answers of an index."""

@@ -79,12 +79,13 @@ class Journal:
         path: The file.
         failed_before: How many of the records that were there when it was opened have an error.
         record_count: How many records there are now.
+        call: The number of this call, greater than those of the calls that wrote the records.
     """
 
     def __init__(self, path: Path, provenance: Provenance, resume: Resume = "continue") -> None:
         """Open a file, or make one."""
         self.path = path
-        self.failed_before = self.record_count = self._size = 0
+        self.failed_before = self.record_count = self.call = self._size = 0
         self._digests: dict[str, bytes] = {}  # of the documents that had a record, by their ids
         self._descriptor = _open_and_lock(path)
         try:
@@ -201,6 +202,7 @@ class Journal:
         self._digests[record["id"]] = bytes.fromhex(record["digest"])
         self.failed_before += "error" in record
         self.record_count += 1
+        self.call = max(self.call, record.get("order", (0, 0))[0] + 1)
 
     def _cut_torn_record(self) -> None:
         """Cut off the beginning of a record behind the last whole one. Raises OutputError if anything else is there."""
@@ -257,7 +259,7 @@ class RecordStream:
 
     def __init__(self, stream: SupportsWrite) -> None:
         self.path = Path("-")
-        self.failed_before = 0
+        self.failed_before = self.call = 0
         self._stream = stream
 
     def __enter__(self) -> Self:

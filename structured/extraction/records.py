@@ -1,9 +1,10 @@
 """Records: one line of JSON for the result of one document; see `structured.results.result`.
 
-    {"id": …, "digest": …, "provenance": {…}, "metadata": {…}, "value": …, "data": …, "text": …, …}
-    {"id": …, "digest": …, "provenance": {…}, "metadata": {…}, "error": {"kind": …, "message": …, "fields": {…}}}
+    {"id": …, "digest": …, "order": […], "provenance": {…}, "metadata": {…}, "value": …, "data": …, "text": …, …}
+    {"id": …, "digest": …, "order": […], "provenance": {…}, "metadata": {…}, "error": {"kind": …, "message": …, …}}
 
-`digest` is that of the document's text.
+`digest` is that of the document's text. `order` is the number of the call that wrote the record, and the position of
+the document among those of this call.
 """
 
 import hashlib
@@ -65,12 +66,17 @@ def differences(before: Mapping[str, Any], now: Provenance, *, ignored: frozense
     return changes
 
 
-def line_of(result: Result[Any], digest: str, provenance: Provenance) -> bytes:
-    """Return the record of a result as one line of UTF-8. Raises PromptError for metadata that are no JSON."""
-    record: Record = {"id": result.id, "digest": digest, "provenance": asdict(provenance)}
+def record_of(result: Result[Any], digest: str, call: int, provenance: Provenance) -> Record:
+    """Return the record of a result. Raises PromptError for metadata that are no JSON."""
+    record: Record = {"id": result.id, "digest": digest, "order": (call, result.position)}
+    record["provenance"] = asdict(provenance)
     if result.metadata:
         record["metadata"] = metadata_to_json(result.id, result.metadata)
-    record |= result.to_dict()
+    return record | result.to_dict()
+
+
+def line_of(record: Record) -> bytes:
+    """Return a record as one line of UTF-8."""
     try:
         return json.dumps(record, ensure_ascii=False).encode() + b"\n"
     except UnicodeEncodeError:  # the name of a file that is no text, say
@@ -118,6 +124,10 @@ def _problem(record: Any, *, needs_provenance: bool) -> str:
     digest = record.get("digest", DIGEST_OF_NO_TEXT)
     if not isinstance(digest, str) or len(digest) != 64 or not set(digest) <= set("0123456789abcdef"):
         return "its digest is no SHA-256"
+    order = record.get("order", (0, 0))
+    is_pair = isinstance(order, list | tuple) and [type(one) for one in order] == [int, int]
+    if not (is_pair and min(order) >= 0 and max(order) < 2**63):
+        return "its order is no pair of numbers"
     if ("value" in record) == ("error" in record):
         return "it has both a value and an error" if "value" in record else "it has neither a value nor an error"
     if needs_provenance and "digest" not in record:

@@ -31,7 +31,7 @@ from structured.extraction.documents.document import (
 from structured.extraction.extractor import Extractor
 from structured.extraction.journal import Journal, RecordStream, Resume, SupportsWrite, each_record, to_path
 from structured.extraction.options import Options, check_progress
-from structured.extraction.records import DIGEST_OF_NO_TEXT, digest_of, line_of, metadata_to_json
+from structured.extraction.records import DIGEST_OF_NO_TEXT, digest_of, line_of, metadata_to_json, record_of
 from structured.extraction.task import Task
 from structured.output_types.output_type import OutputType
 from structured.output_types.resolve import resolve_type
@@ -201,7 +201,9 @@ def write_results_of(
         failed = 0
 
         def waiting_documents() -> Iterator[tuple[Task, DocumentLike] | None]:
-            for position, unrecorded_document in enumerate(unrecorded(each_document(documents), sink, state)):
+            for position, unrecorded_document in enumerate(
+                unrecorded(each_document(documents, [sink.path]), sink, state)
+            ):
                 if unrecorded_document is not None:
                     digests[position] = unrecorded_document[1]
                 yield None if unrecorded_document is None else (task, unrecorded_document[0])
@@ -209,7 +211,8 @@ def write_results_of(
         try:
             with closing(extractor.run.results(waiting_documents(), state, progress=progress)) as results:
                 for result in results:
-                    to_line = partial(line_of, digest=digests.pop(result.position), provenance=task.provenance)
+                    digest = digests.pop(result.position)
+                    to_line = partial(_line_of_result, digest=digest, call=sink.call, provenance=task.provenance)
                     written, line = made_of(result, to_line)
                     sink.append(line)
                     failed += written.error is not None
@@ -217,6 +220,10 @@ def write_results_of(
             sink.note_kept(error)
             raise
     return Written(state.done, failed, state.skipped, sink.failed_before)
+
+
+def _line_of_result(result: Result[Any], *, digest: str, call: int, provenance: Provenance) -> bytes:
+    return line_of(record_of(result, digest, call, provenance))
 
 
 def unrecorded(

@@ -16,15 +16,15 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
-from structured.errors import ModelError, OptionWarning, StructuredError, StructuredWarning
+from structured.errors import ModelError, OptionWarning, PromptError, StructuredError, StructuredWarning
 from structured.errors.calling_line import warn
 from structured.errors.values import message
 from structured.extraction.batch_state import BatchState, showing
-from structured.extraction.documents.document import DocumentLike, count_of
+from structured.extraction.documents.document import Document, DocumentLike, count_of
 from structured.extraction.extractor import Extractor
 from structured.extraction.journal import Journal, RecordStream, Resume
 from structured.extraction.options import Options, checked_options
-from structured.extraction.records import Record, read_line
+from structured.extraction.records import Record, line_of, read_line
 from structured.extraction.result_files import Output, Written, open_sink, unrecorded, write_results_of
 from structured.extraction.run import Run
 from structured.output_types.output_type import check_interface
@@ -139,10 +139,18 @@ def write_batch_by_actors(  # noqa: PLR0913  the batch, its output and its obser
         stack.enter_context(sink)
         try:
             with showing(state, progress):
-                sent = (work[0] for work in unrecorded(documents, sink, state) if work is not None)
-                for line in pool.lines(sent):
-                    sink.append(line)
+                positions: dict[str, int] = {}  # of the documents that actors have, by their ids
+
+                def sent() -> Iterator[Document | PromptError]:
+                    for position, work in enumerate(unrecorded(documents, sink, state)):
+                        if work is not None:
+                            positions[work[0].id] = position
+                            yield work[0]
+
+                for line in pool.lines(sent()):
                     record = read_line(line)
+                    record["order"] = (sink.call, positions.pop(record["id"]))  # in place of that within the actor
+                    sink.append(line_of(record))
                     state.done += 1
                     state.failed += "error" in record
                     on_record(record)

@@ -1,26 +1,33 @@
 """Flat tables of results, in CSV or Parquet.
 
-A file of results is read twice, so that memory holds none: first for the columns and their kinds, then for the rows.
+A file of results is read three times, so that memory holds none: for the order of the documents, which takes 24 bytes
+for each, for the columns and their kinds, and for the rows. A sorted copy was not taken: the file may be large.
 Columns follow from the records and not from a type, so that the file is enough to make the table.
 """
 
 import json
+from array import array
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from importlib import import_module
 from itertools import islice
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import numpy as np
 
 from structured.errors import OutputError
 from structured.errors.arguments import one_of
 from structured.errors.values import counted, message
 from structured.extraction.journal import each_record, to_path
-from structured.extraction.records import Record
+from structured.extraction.records import Record, read_line
 from structured.output_types.checks import Flag
 from structured.output_types.paths import leaves_outside_lists, steps_to_path
 from structured.results.result import result_from_json
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 RowsOf = Literal["documents", "values"]
 """A row for each document, or for each value."""
@@ -34,9 +41,10 @@ MAX_COLUMNS = 2_000
 def write_table(path: str | PathLike[str], table: str | PathLike[str], *, rows: RowsOf = "documents") -> Path:
     """Write the results that `write_results` wrote as a flat table, and return its path.
 
-    A table of documents has a row for each: `id`, the metadata as `metadata.…`, a column for each field as
-    `value.name` (`value` for a type without fields), the `flags` as text if there are any, and the `error`. Lists are
-    JSON. A table of values has a row for each value with its evidence: `id`, and the columns of `Result.rows`.
+    Rows are in the order of the documents. A table of documents has a row for each: `id`, the metadata as `metadata.…`,
+    a column for each field as `value.name` (`value` for a type without fields), the `flags` as text if there are any,
+    and the `error`. Lists are JSON. A table of values has a row for each value with its evidence: `id`, and the columns
+    of `Result.rows`.
 
     In CSV (UTF-8, RFC 4180), null is an empty cell, and an empty text is `""`. In Parquet, columns are boolean, int64,
     float64 or text; one with values of several kinds, or with numbers that do not fit, is JSON as text.
@@ -58,8 +66,9 @@ def write_table(path: str | PathLike[str], table: str | PathLike[str], *, rows: 
         raise ValueError(f"The table is {target}; its name must end with {' or '.join(_WRITERS)}.")
     temporary = target.with_name(f".{target.name}.writing")
     try:
-        columns = _columns(source, rows)
-        write(temporary, columns, _rows(source, rows))
+        offsets = _offsets_in_order(source)
+        columns = _columns(source, offsets, rows)
+        write(temporary, columns, _rows(source, offsets, rows))
         temporary.replace(target)
     except OSError as error:
         where, problem = str(error.filename or target), error.strerror or message(error)
@@ -70,13 +79,42 @@ def write_table(path: str | PathLike[str], table: str | PathLike[str], *, rows: 
     return target
 
 
-def _rows(source: Path, rows: RowsOf) -> Iterator[FlatRow]:
-    for *_, record in each_record(source):
-        if rows == "documents":
-            yield _document_row(record)
-        elif "error" not in record:
-            result = result_from_json(record, 0, None, None)
-            yield from ({"id": record["id"], **row} for row in result.rows())
+def _offsets_in_order(source: Path) -> "NDArray[np.int64]":
+    """Return where the records of a file begin, in the order of the documents.
+
+    A later call has the same documents as the calls before, and answers those that are left, or others: these are
+    inserted at their positions. Records of an earlier version of the library stay in the order of their lines.
+    """
+    numbers = array("q")
+    offset = 0
+    for number, line, record in each_record(source):
+        numbers.extend((*record.get("order", (-1, number - 1)), offset))
+        offset += len(line)
+    places = np.array(numbers, np.int64).reshape(-1, 3)
+    merged = places[:0]  # call, position, offset
+    for call in np.unique(places[:, 0]):
+        added = places[places[:, 0] == call]
+        added = added[np.argsort(added[:, 1], kind="stable")]
+        if np.isin(added[:, 1], merged[:, 1]).any():  # the documents before it have moved
+            indexes = np.clip(added[:, 1] - np.arange(len(added)), 0, len(merged))
+            merged = np.insert(merged, indexes, added, axis=0)
+            merged[:, 1] = np.arange(len(merged))
+        else:
+            merged = np.concatenate((merged, added))
+            merged = merged[np.argsort(merged[:, 1], kind="stable")]
+    return merged[:, 2]
+
+
+def _rows(source: Path, offsets: "NDArray[np.int64]", rows: RowsOf) -> Iterator[FlatRow]:
+    with source.open("rb") as file:
+        for offset in offsets:
+            file.seek(offset)
+            record = read_line(file.readline(), needs_provenance=False)
+            if rows == "documents":
+                yield _document_row(record)
+            elif "error" not in record:
+                result = result_from_json(record, 0, None, None)
+                yield from ({"id": record["id"], **row} for row in result.rows())
 
 
 def _document_row(record: Record) -> FlatRow:
@@ -91,9 +129,9 @@ def _document_row(record: Record) -> FlatRow:
     return row
 
 
-def _columns(source: Path, rows: RowsOf) -> dict[str, str]:
+def _columns(source: Path, offsets: "NDArray[np.int64]", rows: RowsOf) -> dict[str, str]:
     kinds: dict[str, set[str]] = {}
-    for row in _rows(source, rows):
+    for row in _rows(source, offsets, rows):
         for name, value in row.items():
             kinds.setdefault(name, set()).add(_value_kind(value))
         if len(kinds) > MAX_COLUMNS:

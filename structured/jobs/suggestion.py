@@ -1,7 +1,7 @@
 """Suggested types: the fields that a model proposes for some documents, merged, and tried on the same documents."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from keyword import iskeyword
@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field, create_model
 
 from structured.errors import ModelError, PromptError, StructuredWarning
 from structured.errors.calling_line import warn
-from structured.extraction.documents.document import DocumentLike, read_document
+from structured.extraction.documents.document import Documents, each_document, read_document
 from structured.extraction.extractor import Extractor
 from structured.models.load import ModelSource
 
@@ -95,7 +95,7 @@ class Suggestion:
         return f"{imports}from pydantic import BaseModel, Field\n\n\nclass {NAME}(BaseModel):\n{fields}\n"
 
 
-def suggest(documents: Iterable[DocumentLike], wish: str, *, model: ModelSource) -> Suggestion:
+def suggest(documents: Documents, wish: str, *, model: ModelSource) -> Suggestion:
     """Return a type for documents like some: the model proposes fields for each, and is asked for all of them in each.
 
     A field that hardly any document has (a quarter, or none) is dropped, and one that not all have is optional.
@@ -111,7 +111,7 @@ def suggest(documents: Iterable[DocumentLike], wish: str, *, model: ModelSource)
     """
     texts: list[str] = []
     failures: list[PromptError] = []
-    for document in documents:
+    for document in each_document(documents):
         try:
             texts.append(str(read_document(document).text)[:2000].strip())
         except PromptError as error:

@@ -19,7 +19,7 @@ A constraint is an object with one of these keys, and options beside it:
 """
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -123,8 +123,12 @@ def data_to_type(data: Any) -> OutputType[Any]:
         raise SchemaError(f"The constraint is {shown(data)}: it must have one of {', '.join(_KINDS)}", remedy=REMEDY)
     [kind] = kinds
     options = {name: value for name, value in data.items() if name != kind}
+    read, members = _KINDS[kind]
+    unknown_members = [name for name in options if name not in members]
+    if unknown_members:
+        raise SchemaError(f"The constraint {kind!r} has the unknown member {unknown_members[0]!r}", remedy=REMEDY)
     try:
-        output_type = _KINDS[kind](data[kind], **options)
+        output_type = read(data[kind], **options)
     except (TypeError, ValueError) as error:
         raise SchemaError(f"The constraint {kind!r} is wrong: {message(error).rstrip('.')}", remedy=REMEDY) from error
     automaton_of(output_type, None)
@@ -171,13 +175,18 @@ def _read_grammar(grammar: Any, *, language: Any = "Lark", start: Any = None, de
     return Grammar(grammar, "start" if start is None else start, description=description_text)
 
 
-_KINDS: Mapping[str, Callable[..., OutputType[Any]]] = {
-    "type": _read_type,
-    "json": _read_json_schema,
-    "regex": lambda expression, flags=0, **dialect: Regex(expression, flags=count(0)("flags", flags), **dialect),
-    "choice": _read_choice,
-    "grammar": _read_grammar,
+_JSON_MEMBERS = ("whitespace", "optional_properties", "task")
+_KINDS: Mapping[str, tuple[Callable[..., OutputType[Any]], Collection[str]]] = {
+    "type": (_read_type, _JSON_MEMBERS),
+    "json": (_read_json_schema, (*_JSON_MEMBERS, "draft", "documents", "assert_formats", "key_order")),
+    "regex": (
+        lambda expression, flags=0, **dialect: Regex(expression, flags=count(0)("flags", flags), **dialect),
+        ("flags", "dialect"),
+    ),
+    "choice": (_read_choice, ()),
+    "grammar": (_read_grammar, ("language", "start", "description")),
 }
+"""The kinds of constraints: what reads one, and the other members that it may have."""
 
 REMEDY = "Write it with this library, of the same version."
 """The remedy for data that are no constraint."""

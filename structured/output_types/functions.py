@@ -212,6 +212,13 @@ def _name(unwrapped: Any) -> str:
     return name
 
 
+_MEMBERS_OF_TOOLS: tuple[tuple[str, Any, str], ...] = (
+    ("description", str, "a text"),
+    ("parameters", Mapping, "an object"),
+    ("strict", bool, "true or false"),
+)
+"""The members of a tool of OpenAI's API that it may lack, with the types and what errors call these."""
+
 _FIELDS = {"name": text, "parameters": instance(Mapping, "a JSON Schema"), "description": text, "strict": or_none(flag)}
 
 _NO_PARAMETERS: Mapping[str, Any] = {"type": "object", "properties": {}, "additionalProperties": False}
@@ -264,18 +271,22 @@ class Tool:
         Raises SchemaError for what is none.
         """
         function = entry.get("function") if entry.get("type") == "function" else None
-        if not isinstance(function, Mapping) or not isinstance(function.get("name"), str):
+        name = function.get("name") if isinstance(function, Mapping) else None
+        if not isinstance(function, Mapping) or not isinstance(name, str) or not name:
             raise SchemaError(
-                f"{described(entry)} is no tool of OpenAI's API",
+                f"{json.dumps(entry, ensure_ascii=False, default=repr)[:200]} is no tool of OpenAI's API",
                 remedy='Write {"type": "function", "function": {"name": …, "parameters": …}}.',
             )
         unknown_members = sorted(map(str, function.keys() - {"name", "description", "parameters", "strict"}))
         if unknown_members:
             raise SchemaError(
-                f"The tool {function['name']!r} has the unknown member {unknown_members[0]!r}",
+                f"The tool {name!r} has the unknown member {unknown_members[0]!r}",
                 remedy="Leave it out: a tool has a name, a description, parameters, and strict.",
             )
-        fields = {name: value for name, value in function.items() if value is not None}
+        for member, kind, noun in _MEMBERS_OF_TOOLS:
+            if not isinstance(function.get(member), kind | None):
+                raise SchemaError(f"The {member} of the tool {name!r} should be {noun}", remedy="Correct it.")
+        fields = {member: value for member, value in function.items() if value is not None}
         return cls(**fields, implementation=implementation)
 
     def to_openai(self) -> dict[str, Any]:

@@ -249,6 +249,9 @@ def to_json_line(value: Any) -> str:
 Change = Callable[[Subschema, Any], Any]
 """Returns the changed schema of a field, by its part of the original schema and its schema with the edits inside it."""
 
+MAX_LISTED_PATHS = 10
+"""The most paths of a type that an error lists."""
+
 FIELDS = frozenset({"properties"})
 """The keyword that holds fields. The items of a list are not fields."""
 
@@ -327,8 +330,10 @@ class _Edits:
         changed: Schema = self._changed_if_chosen(self.root, ("", ""), self._edited_schema(self.root, ("", "")))
         for path in self.paths:
             if path not in self.known_paths:
-                similar = get_close_matches(path, [known_path for known_path in self.known_paths if known_path])
-                hint = f"Is it {' or '.join(map(repr, similar))}?" if similar else "`inspect_type` lists the paths."
+                paths = [known_path for known_path in self.known_paths if known_path]
+                similar = get_close_matches(path, paths)
+                listed = ", ".join(map(repr, paths[:MAX_LISTED_PATHS])) + ", …" * (len(paths) > MAX_LISTED_PATHS)
+                hint = f"Is it {' or '.join(map(repr, similar))}?" if similar else f"There are {listed or 'none'}."
                 raise SchemaError(f"No field has the path {path!r}", remedy=hint)
         return changed
 

@@ -7,9 +7,11 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 from functools import partial
 from pathlib import Path
 
+import files
 import pytest
 from typer.testing import CliRunner
 
@@ -89,10 +91,21 @@ def test_patterns_are_resolved_where_a_shell_does_not(path):
     assert next(iter(records(result))).endswith(("a.txt", "b.txt"))
 
 
-def test_standard_input_is_one_document():
-    """Also of several lines."""
+def test_standard_input_is_one_document(tmp_path):
+    """Also of several lines, or of another kind; a path in it is told."""
     result = run("extract", *FIELDS, "-", text=f"Hello,\n{JASON}\n")
     assert [record["value"]["age"] for record in records(result).values()] == [25]
+    found = records(run("extract", *FIELDS, "-", text=files.pdf(tmp_path / "a.pdf", [JASON]).read_bytes()))
+    assert found["-"]["value"]["age"] == 25
+    told = "Standard input is 'letters/a.txt', which looks like a path, and is not read. Name the path in place of -."
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        assert told in run("extract", *FIELDS, "-", text="letters/a.txt\n").stderr
+    refused = run("extract", *FIELDS, "-", text=b"\x1f\x8b\x08\0")
+    assert (refused.exit_code, "Standard input is compressed. Unpack it, or leave it out." in refused.stderr) == (
+        1,
+        True,
+    )
 
 
 def test_the_rows_of_a_table_are_documents(tmp_path):
@@ -404,6 +417,8 @@ def test_messages_spell_options_as_the_command_line_does():
     [
         (("suggest", "two.csv", "--model", "none"), "has 2 columns of texts: 'a', 'b'. Name one: --column NAME."),
         (("extract", *FIELDS, "two.csv", "--column", "c"), "--column is 'c', and the table two.csv has the columns"),
+        (("extract", "types.py:Q", "letters"), "There is no 'Q' in 'types.py'. It has P, Colour, f."),
+        (("inspect", "types.py:Couleur"), "There is no 'Couleur' in 'types.py'. Is it Colour?"),
         (("extract", *FIELDS, "empty.csv"), "The table empty.csv is empty. Its first line has to have the names"),
         (("extract", "torn.json", "letters/a.txt"), "torn.json: The schema is not JSON: "),
         (
@@ -427,6 +442,8 @@ def test_a_mistake_is_told_with_its_place_and_the_options_of_the_command(tmp_pat
         "two.csv": b"a,b\nx,y\n",
         "empty.csv": b"",
         "torn.json": b'{"a": ',
+        "types.py": b"from typing import Literal\nfrom pydantic import BaseModel\nclass P(BaseModel):\n    n: int\n"
+        b'class _H(P): ...\nColour = Literal["a"]\nLIMIT = 3\ndef f(a: int) -> None: ...\n',
         "latin.json": b'{"\xe9": 1}\n',
         "gold.jsonl": b'{"document": "Ana is 31.", "value": {"name": "Ana", "age": 31}}\n',
     }.items():

@@ -168,13 +168,6 @@ def test_a_budget_that_is_too_small_is_the_error_of_its_document() -> None:
     [
         ("text", "are one str, and would be read letter by letter. Pass a list: [text]."),
         (b"text", "are one bytes, and would be read letter by letter. Pass a list: [text]."),
-        (
-            Path("nowhere"),
-            (
-                "are nowhere, which is no folder. Pass a folder, or a list: [path]. The rows of a table are documents, "
-                "too: read_rows(path)."
-            ),
-        ),
         ({"a": "text"}, "are a mapping, and would be its keys. Pass list(documents.items())."),
         (None, "are None. Pass a list of texts."),
         (3, "are 3. Pass a list of texts."),

@@ -18,6 +18,7 @@ from strategies import WHITESPACES, output_types
 from structured import (
     Extractor,
     JsonLayout,
+    Regex,
     StructuredError,
     extract,
     extract_batch,
@@ -407,11 +408,30 @@ def test_bad_input_gets_its_own_error(call, error, message):
         call()
 
 
-def test_a_prompt_longer_than_the_context_is_told_so_before_anything_is_generated():
-    """What is asked, and not only the text, takes more than the context has."""
+LONG = "Read it. " * 200
+
+
+class Described(BaseModel):
+    name: Annotated[str, Field(description=LONG)]
+
+
+@pytest.mark.parametrize(
+    ("output_type", "text", "options", "blamed"),
+    [
+        (Regex("a"), LONG, {}, "Shorten or split the text"),
+        (int, "word", {"instructions": LONG}, r"\d+ of them are those of instructions and system\. Shorten that"),
+        (int, "word", {"system": LONG}, r"\d+ of them are those of instructions and system\. Shorten that"),
+        (int, "word", {"examples": [(LONG, 3)]}, r"\d+ of them are those of examples\. Shorten that"),
+        (Described, "word", {}, r"\d+ of them are those of the description of the type\. Shorten that"),
+    ],
+    ids=["text", "instructions", "system", "examples", "type"],
+)
+def test_a_prompt_longer_than_the_context_blames_its_longest_part(output_type, text, options, blamed):
+    """Before anything is generated."""
     model = FunctionModel(random_logits(WIDTH), TOKENIZER, context_length=200)
-    with pytest.raises(PromptError, match=r"takes \d+ tokens, and the context of .* has 200"):
-        extract(Person, "word", model=model, instructions="Read it. " * 200)
+    told = rf"takes \d+ tokens, and the context of .* has 200\. {blamed}, or use a model with a longer context\.$"
+    with pytest.raises(PromptError, match=told):
+        extract(output_type, text, model=model, **options)
 
 
 def test_the_answer_fits_into_what_the_context_leaves():

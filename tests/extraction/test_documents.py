@@ -254,7 +254,7 @@ def test_files_and_folders_are_documents(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "given",
-    ["one text", b"x", Document("x"), Path("nowhere"), {"a": "b"}, {"a"}, 5, [{"role": "user", "content": "x"}]],
+    ["one text", b"x", Document("x"), {"a": "b"}, {"a"}, 5, [{"role": "user", "content": "x"}]],
 )
 def test_what_is_not_many_documents_is_refused(given: Any) -> None:
     with pytest.raises(PromptError, match=r"^The documents are .*Pass "):

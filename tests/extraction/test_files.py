@@ -1,30 +1,58 @@
 """Files of several kinds: told by their content, read as what a reader sees, and refused by name."""
 
+import asyncio
 import datetime as dt
 import gzip
 import io
 import os
+import re
 import sys
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import files
 import openpyxl
 import pytest
-from doubles import in_order, read_back
+from doubles import ByteTokenizer, in_order, random_logits, read_back
 from hypothesis import given
 from hypothesis import strategies as st
 from pptx import Presentation
 from pptx.util import Inches
 from pydantic import BaseModel
 
-from structured import Document, Extractor, extract
-from structured.errors import OptionWarning, PromptError
-from structured.extraction.documents.document import each_document, read_document
-from structured.extraction.documents.files import read_file
+from structured import (
+    Document,
+    Extractor,
+    aextract,
+    aextract_batch,
+    aextract_results,
+    classify,
+    extract,
+    extract_batch,
+    extract_results,
+    read_results,
+    structured,
+    write_results,
+    write_table,
+)
+from structured.cli.document_paths import documents_at
+from structured.errors import BatchError, OptionWarning, PromptError, StructuredError
+from structured.extraction.documents.document import each_document, id_of, is_table, looks_like_path, read_document
+from structured.extraction.documents.files import (
+    KIND_BY_FOLDER,
+    KIND_BY_SUFFIX,
+    PDF,
+    PICTURE,
+    TABLE,
+    UNSUPPORTED,
+    kind_of_file,
+    read_file,
+)
 from structured.extraction.documents.plain_text import Content
-from structured.models import ScriptedModel
+from structured.extraction.documents.tables import TABLE_READERS
+from structured.models import FunctionModel, ScriptedModel
 from structured.results.evidence import page_of
 
 
@@ -138,7 +166,7 @@ def test_a_text_is_read_as_its_mark_says(encoding: str, tmp_path: Path) -> None:
 
 
 def test_markdown_and_unknown_text_stay_as_they_are(tmp_path: Path) -> None:
-    for name, text in (("a.md", "---\ntitle: a\n---\n<html>*b*"), ("b.log", "<p>x</p>"), ("c.csv", "a,b\n1,2\n")):
+    for name, text in (("a.md", "---\ntitle: a\n---\n<html>*b*"), ("b.log", "<p>x</p>"), ("c.conf", "a,b\n1,2\n")):
         (tmp_path / name).write_text(text)
         assert read_file(tmp_path / name) == Content(text)
     (tmp_path / "d.txt").write_text(" <!DOCTYPE HTML><p>x</p>")
@@ -175,9 +203,20 @@ def of_a_later_version(data: bytes) -> bytes:
         ("a.pptx", archive("[Content_Types].xml", "ppt/presentation.xml"), "is a PowerPoint file, and cannot be read"),
         ("a.odt", archive("mimetype", "content.xml"), "is an OpenDocument file or a book. Save it as DOCX"),
         ("a.zip", archive("a.txt"), r"is a ZIP archive\. Unpack it, or leave it out"),
-        ("a.doc", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "of an office program before 2007, or of Outlook. Save it as"),
+        ("a.zip", archive(), r"is an archive\. Unpack it, or leave it out"),
+        ("a.tar", b"a.txt".ljust(257, b"\0") + b"ustar", r"is an archive\. Unpack it"),
+        (
+            "a.doc",
+            b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",
+            "of an office program before 2007 or of Outlook, or encrypted. Save",
+        ),
         ("a.txt", gzip.compress(b"x", mtime=0), "is compressed. Unpack it"),
-        ("a.parquet", b"PAR1", r"is a Parquet table\. Pass its rows: read_rows\(path\)"),
+        ("a.db", b"SQLite format 3\0", "is an SQLite database. Save its rows as CSV"),
+        ("a.mp4", b"\0\0\0\x20ftypisom\0", "is a recording. Pass what is said in it"),
+        ("a.exe", b"MZ\x90\0", "is a program. Pass a file with text"),
+        *((name, b"PAR1", r"is a table, .* rows.* read_rows\(path\)") for name in ("a.parquet", "a.bin")),
+        *((f"a{suffix}", b"a\n1\n", r"is a table, .*rows.* read_rows\(path\)") for suffix in TABLE_READERS),
+        ("a.csv", archive(), r"is an archive\. Unpack it"),
     ],
 )
 def test_what_cannot_be_read_is_called_by_what_it_is(name: str, data: bytes, told: str, tmp_path: Path) -> None:
@@ -186,6 +225,65 @@ def test_what_cannot_be_read_is_called_by_what_it_is(name: str, data: bytes, tol
     with pytest.raises(PromptError, match=told) as caught:
         read_file(path)
     assert str(path) in str(caught.value)
+
+
+GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "many-documents.md"
+OLD_OFFICE, MP4 = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", b"\0\0\0\x20ftypisom\0"
+OFFICE = {"docx": "word/document.xml", "xlsx": "xl/workbook.xml", "pptx": "ppt/presentation.xml"}
+SAMPLES: dict[str, bytes] = {
+    **{f".{suffix}": archive("[Content_Types].xml", part) for suffix, part in OFFICE.items()},
+    **dict.fromkeys((".doc", ".xls", ".ppt", ".msg"), OLD_OFFICE),
+    **dict.fromkeys((".odt", ".epub"), archive("mimetype")),
+    ".pdf": b"%PDF-1.4", ".rtf": b"{\\rtf1", ".ps": b"%!PS-Adobe", ".djvu": b"AT&TFORM", ".pst": b"!BDN",
+    ".dcm": bytes(128) + b"DICM", ".sqlite": b"SQLite format 3\0", ".arrow": b"ARROW1\0\0", ".avro": b"Obj\1",
+    ".orc": b"ORC\n", ".h5": b"\x89HDF\r\n\x1a\n", ".npy": b"\x93NUMPY", ".parquet": b"PAR1", ".zip": archive("a"),
+    ".7z": b"7z\xbc\xaf\x27\x1c", ".rar": b"Rar!\x1a\7", ".cab": b"MSCF\0", ".tar": b"a".ljust(257, b"\0") + b"ustar",
+    ".gz": b"\x1f\x8b", ".bz2": b"BZh91AY&SY", ".xz": b"\xfd7zXZ\0", ".zst": b"\x28\xb5\x2f\xfd",
+    ".lz4": b"\x04\x22\x4d\x18", ".Z": b"\x1f\x9d", ".mp3": b"ID3\3", ".ogg": b"OggS\0", ".flac": b"fLaC\0",
+    ".wav": b"RIFF\0\0\0\0WAVE", ".avi": b"RIFF\0\0\0\0AVI ", ".mp4": MP4, ".mkv": b"\x1aE\xdf\xa3",
+    ".exe": b"MZ\x90\0", ".so": b"\x7fELF", ".dylib": b"\xcf\xfa\xed\xfe", ".class": b"\xca\xfe\xba\xbe",
+    ".png": b"\x89PNG\r\n", ".jpg": b"\xff\xd8\xff", ".gif": b"GIF89a", ".bmp": b"BM1234\0\0\0\0", ".tif": b"II*\0",
+    ".webp": b"RIFF\0\0\0\0WEBP", ".heic": b"\0\0\0\x20ftypheic", ".avif": b"\0\0\0\x20ftypavif",
+}  # fmt: skip
+"""How files of each suffix begin; others are texts."""
+
+
+def kinds_in_guide() -> dict[str, str]:
+    """Return what the table of the guide says of each suffix."""
+    lines = GUIDE.read_text(encoding="utf-8").partition("| file | in a folder |")[2].partition("\n\n")[0].splitlines()
+    rows = [[cell.strip() for cell in line.split("|")[1:3]] for line in lines[2:]]
+    return {suffix: told for names, told in rows for suffix in re.findall(r"`(\.\w+)`", names)}
+
+
+@pytest.mark.parametrize("suffix", kinds_in_guide())
+def test_the_guide_says_what_becomes_of_a_file(suffix: str, tmp_path: Path) -> None:
+    """One document, one for each row, or a refusal with the remedy of the table."""
+    path, told = tmp_path / f"a{suffix}", kinds_in_guide()[suffix]
+    path.write_bytes(SAMPLES.get(suffix, b"text"))
+    if told.startswith("one document for each"):
+        assert is_table(path)
+    elif told.startswith("one document: "):
+        assert list(each_document(tmp_path)) == [path]
+        name = {"PDF": PDF, "photo": PICTURE}.get(next(iter(re.findall("PDF|photo", told)), ""))
+        assert name is None or kind_of_file(path) is name
+        assert kind_of_file(path) is not TABLE
+    else:
+        (document,) = each_document(tmp_path)
+        with pytest.raises(PromptError) as refused:
+            read_document(document)
+        remedy = re.match("refused: (?:it is )?(?:a )?(?:save|[^ ,]+)", told)
+        assert remedy is not None
+        assert remedy[0].removeprefix("refused: ").removeprefix("it is ").lower() in str(refused.value).lower()
+
+
+def test_the_guide_lists_each_kind_of_file() -> None:
+    told = kinds_in_guide()
+    assert {*KIND_BY_SUFFIX, *TABLE_READERS, *(f".{suffix}" for suffix in OFFICE)} <= told.keys()
+    assert len(OFFICE) == len(KIND_BY_FOLDER)
+    assert SAMPLES.keys() <= told.keys()
+    for signature, what in UNSUPPORTED:
+        suffixes = [suffix for suffix, data in SAMPLES.items() if re.match(signature, data, re.DOTALL)]
+        assert any(told[suffix].startswith("refused") for suffix in suffixes), what
 
 
 def test_a_pdf_with_empty_pages_is_no_empty_document(tmp_path: Path) -> None:
@@ -246,6 +344,91 @@ def test_a_mail_that_takes_quadratic_time_is_refused(mail: bytes, told: str, tmp
         read_file(tmp_path / "a.eml")
 
 
+def test_texts_that_begin_like_a_program_or_a_recording_are_texts(tmp_path: Path) -> None:
+    for text in ("MZ is the sign of an agent.", "ID3 tags", "BZh: Bezahlt", "ORC 7", "Objects", "a" * 300):
+        (tmp_path / "a").write_text(text)
+        assert read_file(tmp_path / "a").text == text
+
+
+@pytest.fixture
+def inbox(tmp_path: Path) -> Path:
+    """Return a folder with a letter, two tables, one of which has two columns of texts, and a file within a folder."""
+    folder = tmp_path / "inbox"
+    (folder / "late").mkdir(parents=True)
+    (folder / "a.txt").write_text("It is 3.")
+    (folder / "b.csv").write_text("body\nIt is 3.\nSo is it: 3.\n")
+    (folder / "c.csv").write_text("n,body\n1,It is 3.\n2,It is 3.\n3,It is 3.\n")
+    (folder / "late" / "d.jsonl").write_text('{"n": 1, "body": "3"}\n{"n"\n')
+    return folder
+
+
+ROWS = ["a.txt", "b.csv:2", "b.csv:3", "c.csv", "late/d.jsonl:1", "late/d.jsonl:2"]
+"""The ids of the documents in the folder."""
+
+MODEL = ScriptedModel("3")
+
+
+def of_extraction(documents: Any, _: Path) -> list[tuple[str, StructuredError | None]]:
+    """Return the id and the error of each document, in order."""
+    return [(one.id, one.error) for one in in_order(Extractor(int, model=MODEL).results(documents))]
+
+
+def of_async_extraction(documents: Any, _: Path) -> list[tuple[str, StructuredError | None]]:
+    async def results() -> list[Any]:
+        return [one async for one in aextract_results(int, documents, model=MODEL)]
+
+    return [(one.id, one.error) for one in in_order(asyncio.run(results()))]
+
+
+def of_file(documents: Any, output: Path) -> list[tuple[str, StructuredError | None]]:
+    """Return them as they are written to a file that lies among the documents, and is continued."""
+    for _ in range(2):
+        write_results(int, documents, output, model=MODEL)
+    table = write_table(output, output.parent.parent / "out.csv").read_text().splitlines()[1:]
+    errors = {one.id: one.error for one in read_results(output, int)}
+    assert len(errors) == len(table)
+    return [(identity, errors[identity]) for identity in (line.split(",")[0] for line in table)]
+
+
+@pytest.mark.parametrize("found_by", [of_extraction, of_async_extraction, of_file])
+def test_a_folder_is_read_as_the_command_line_reads_it(
+    found_by: Callable[[Any, Path], list[tuple[str, StructuredError | None]]], inbox: Path
+) -> None:
+    """The rows of a table are documents; a table without one column of texts fails alone, and says what to pass."""
+    found = found_by(inbox, inbox / "out.jsonl")
+    assert [identity for identity, _ in found] == [str(inbox / name) for name in ROWS]
+    assert [id_of(one, 0) for one in documents_at([str(inbox)], None, None, [inbox / "out.jsonl"])] == [
+        identity for identity, _ in found
+    ]
+    told = [str(error) for _, error in found if error is not None]
+    assert len(told) == 2
+    assert told[0].endswith("c.csv has 2 columns of texts: 'n', 'body'. Name one: read_rows(path, text=…).")
+    assert "d.jsonl:2: the line is no JSON" in told[1]
+
+
+def test_the_path_of_a_file_stands_for_its_documents(inbox: Path) -> None:
+    """A table that cannot be read is refused at once; so is what is not there."""
+    extractor = Extractor(int, model=MODEL)
+    assert extractor.batch(inbox / "b.csv") == [3, 3]
+    assert extractor.batch(inbox / "a.txt") == [3]
+    assert extractor.batch([("x", inbox / "a.txt")]) == [3]
+    assert [one.id for one in extractor.results([("x", inbox / "a.txt"), ("y", inbox / "no.txt")])] == ["y", "x"]
+    with pytest.raises(PromptError, match=r"c\.csv has 2 columns of texts: 'n', 'body'\. Name one: read_rows"):
+        extractor.results(inbox / "c.csv")
+    with pytest.raises(PromptError, match=r"There is no file or folder '.*a\.text'\. Is it .*a\.txt\?"):
+        extractor.results(inbox / "a.text")
+
+
+def test_a_table_in_a_list_or_alone_is_no_document(inbox: Path) -> None:
+    """A list has one answer for each of its items, so that a table in it would be an invented one."""
+    extractor = Extractor(int, model=MODEL)
+    (error,) = extractor.batch([inbox / "b.csv"], errors="return")
+    for call in (lambda: extractor.result(inbox / "b.csv"), lambda: extractor.batch([("x", inbox / "b.csv")])):  # type: ignore[arg-type, return-value]
+        with pytest.raises((PromptError, BatchError), match=re.escape(str(error))):
+            call()
+    assert "b.csv is a table, and its rows are documents. Pass them: read_rows(path)" in str(error)
+
+
 def names(folder: Path) -> list[str]:
     return [str(one.relative_to(folder)) for one in each_document(folder) if isinstance(one, Path)]
 
@@ -288,14 +471,85 @@ def test_an_error_stands_in_for_its_document() -> None:
     assert (three, str(error)) == (3, "Line 2 is torn.")
 
 
-def test_the_name_of_a_file_is_not_read_as_a_text_in_silence(tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_text("Ana")
-    given = str(tmp_path / "a.txt")
-    with pytest.warns(OptionWarning, match=r"is the name of a file, which is not read\. Pass Path\(") as warned:
-        assert list(each_document([given, given])) == [given, given]
-    assert len(warned) == 1
-    assert list(each_document(["Ana lives in St. Gallen.", "and/or"])) == ["Ana lives in St. Gallen.", "and/or"]
-    with pytest.warns(OptionWarning, match=r"Pass Path\("):
-        assert extract(int, given, model=ScriptedModel("3")) == 3
+PATHS = [
+    *("letters/a.txt", "invoice.pdf", "Rechnung_2024-05.XLSX\n", "./a", "../inbox", "~/mail.eml", "/home/ana/letters"),
+    *("inbox/2024/", "C:\\x\\a.pdf", "C:/Users/Ana Brandt/a b.pdf", "\\\\server\\share", "letters\\a.txt"),
+    *("s3://b/k.pdf", "file:///tmp/x", "https://example.org/a.pdf"),
+]
+TEXTS = [
+    *(
+        "2024/05/02",
+        "and/or",
+        "N/A",
+        "3/4",
+        "24/7",
+        "1/2/",
+        "km/h",
+        "TCP/IP",
+        "GET /a/b",
+        "/start",
+        "/s/ Ana Brandt",
+        "",
+    ),
+    *("ana@example.md", "www.example.md", "Booking.com", "St.Gallen", "node.js", "3.50", "https://example.org/inbox/"),
+    *(
+        "See https://example.org/a.pdf for it",
+        "He sent invoice.pdf",
+        "letters/a.txt\nletters/b.txt",
+        "// note",
+        "C: 3/4",
+    ),
+]
+
+
+@pytest.mark.parametrize("text", [*PATHS, *TEXTS])
+def test_a_text_of_one_line_that_is_a_path_is_told_from_others(text: str) -> None:
+    """Whether or not the file exists."""
+    assert looks_like_path(text) == (text in PATHS)
+
+
+async def awaited(results: Any) -> list[Any]:
+    return [one async for one in results]
+
+
+@structured(model=MODEL)
+def number(text: str) -> int:
+    """Find the number in {text}"""
+    raise NotImplementedError
+
+
+DOORS: dict[str, Callable[[str, Path], object]] = {
+    "extract": lambda text, _: extract(int, text, model=MODEL),
+    "extractor": lambda text, _: Extractor(int, model=MODEL)(text),
+    "result": lambda text, _: Extractor(int, model=MODEL).result(text),
+    "stream": lambda text, _: Extractor(int, model=MODEL).stream(text).result(),
+    "classify": lambda text, _: classify(
+        bool, text, model=FunctionModel(random_logits(len(ByteTokenizer().tokens)), ByteTokenizer())
+    ),
+    "function": lambda text, _: number(text),
+    "batch": lambda text, _: extract_batch(int, [Document(text), text, text], model=MODEL),
+    "generator": lambda text, _: extract_batch(int, (one for one in [text]), model=MODEL),
+    "pair": lambda text, _: extract_batch(int, [("a", text)], model=MODEL),
+    "results": lambda text, _: list(extract_results(int, [text], model=MODEL)),
+    "file": lambda text, folder: write_results(int, [text], folder / "out.jsonl", model=MODEL),
+    "async": lambda text, _: asyncio.run(aextract(int, text, model=MODEL)),
+    "async batch": lambda text, _: asyncio.run(aextract_batch(int, [text], model=MODEL)),
+    "async results": lambda text, _: asyncio.run(awaited(aextract_results(int, [text], model=MODEL))),
+}
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_a_path_is_not_read_as_a_text_in_silence(door: str, tmp_path: Path) -> None:
+    """At no door; the warning points to the line of the caller. A `Document` says that its text is one."""
+    told = r"The text 'letters/a\.txt' looks like a path, and what is there is not read\. To read a file, pass Path\("
+    with pytest.warns(OptionWarning, match=told) as warned:
+        DOORS[door]("letters/a.txt", tmp_path)
+    assert [one.filename for one in warned] == [__file__]
+
+
+def test_the_name_of_a_file_without_a_suffix_that_is_known_is_a_path(tmp_path: Path) -> None:
+    (tmp_path / "a b.x1").write_text("Ana")
+    assert looks_like_path(str(tmp_path / "a b.x1"))
+    assert not looks_like_path(str(tmp_path / "a c.x1"))
     with pytest.raises(PromptError, match=r"the name of a folder\. Pass Path\("):
         each_document(str(tmp_path))

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import redirect_stderr
+from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -16,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
-from structured import Chunking, Extractor, extract, extract_batch
+from structured import Chunking, Extractor, extract, extract_batch, write_results
 from structured.errors import PromptError
 from structured.extraction import batch_state as progress_bar
 from structured.extraction.batch_state import BatchState, showing
@@ -169,6 +170,17 @@ def test_elsewhere_there_is_none_unless_asked_for(capsys: pytest.CaptureFixture[
     lines = err.splitlines()
     assert re.fullmatch(r"4/4 documents, 1 failed, [\d,.]+ documents/s, [\d,]+ tokens/s, 0:00:\d\d in all", lines[-1])
     assert all(re.match(r"\d/4 documents", line) for line in lines)
+
+
+@pytest.mark.parametrize("documents", [DOCUMENTS, []])
+def test_a_batch_that_was_finished_before_shows_nothing(
+    documents: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It printed `0/0 documents` twice."""
+    write_results(Digits, documents, tmp_path / "out.jsonl", model=MODEL, progress=False)
+    write_results(Digits, documents, tmp_path / "out.jsonl", model=MODEL, progress=True)
+    write_results(Digits, iter(documents), tmp_path / "out.jsonl", model=MODEL, progress=True)
+    assert capsys.readouterr() == ("", "")
 
 
 def test_two_batches_at_once_show_one_bar(screen: Terminal) -> None:

@@ -97,7 +97,7 @@ def test_rows_may_be_chats(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "data", "options", "told"),
     [
-        ("a.csv", b"a,b\n1,2\n", {}, r"has 2 columns of texts: 'a', 'b'\. Pass text="),
+        ("a.csv", b"a,b\n1,2\n", {}, r"has 2 columns of texts: 'a', 'b'\. Name one: read_rows\(path, text="),
         (
             "a.csv",
             b"body,b\n",
@@ -113,7 +113,7 @@ def test_rows_may_be_chats(tmp_path: Path) -> None:
         ("a.jsonl", b"[1]\n", {}, r"a\.jsonl:1: the line is \[1\], and not an object"),
         ("a.jsonl", b'{"a": 1}\n', {}, "has no column of texts: 'a'"),
         ("a.parquet", b"PAR1", {}, "is no Parquet"),
-        ("a.xlsx", b"", {}, r"has the suffix '\.xlsx', and rows are read of \.csv"),
+        ("a.xlsx", b"", {}, r"has the suffix '\.xlsx', and rows are read of \.csv.*Save the sheet as CSV"),
         ("a.csv", b"a\nb\nZo\xeb\n", {}, "Line 3 of .* is not text in UTF-8: it has the byte 0xeb"),
         ("a.csv", b"a\nb\0\n", {}, "Line 2 of .* has NUL characters"),
         ("a.csv", b'a,b\n1,2\n3,"4\n5,6\n', {"text": "a"}, "row at line 3 .* unexpected end of data. Look for a quote"),

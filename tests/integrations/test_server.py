@@ -81,7 +81,7 @@ def test_openais_client_gets_an_instance(client: Any) -> None:
     [model, default] = client.models.list().data
     assert (model.id, default.id) == ("packaged", "default")
     assert client.models.retrieve("packaged") == model
-    with pytest.raises(openai.NotFoundError, match="'gpt-5' is not served here; 'packaged' is"):
+    with pytest.raises(openai.NotFoundError, match="'gpt-5' is not served here; 'packaged' is, also as 'default'"):
         client.models.retrieve("gpt-5")
     found = client.chat.completions.parse(
         model=model.id, messages=user("Jason is 25 years old."), response_format=Person
@@ -348,7 +348,7 @@ WRONG = {
         "chat/completions",
         {"messages": [{"role": "user", "content": [{"type": {"name": ""}}]}]},
         400,
-        "messages[0].content: parts of the type {'name': ''} are not supported. Send text alone.",
+        'messages[0].content: parts of the type {"name": ""} are not supported. Send text alone.',
     ),
     "a tool that is none": (
         "chat/completions", {**TOOLS, "tools": [{"type": "function", "function": "x"}]}, 400, "no tool"
@@ -592,8 +592,11 @@ def test_without_the_key_nothing_is_answered_but_whether_it_lives() -> None:
         assert ask(address, "a", "a").status_code == 401
         wrong = {"Authorization": "Bearer secreT"}
         assert httpx.get(f"{address}/v1/models", headers=wrong).status_code == 401
-        right = {"Authorization": "Bearer secret"}
-        assert httpx.get(f"{address}/v1/models", headers=right).status_code == 200
+        for scheme in ("Bearer", "bearer", "BEARER "):  # RFC 9110, section 11.1
+            right = {"Authorization": f"{scheme} secret"}
+            assert httpx.get(f"{address}/v1/models", headers=right).status_code == 200
+        for other in ("secret", "Basic secret", "Bearer", "Bearersecret", "Bearer SECRET"):
+            assert httpx.get(f"{address}/v1/models", headers={"Authorization": other}).status_code == 401
         assert httpx.get(f"{address}/docs").status_code == 401
         assert httpx.get(f"{address}/healthz").text == "ok"
 

@@ -1,6 +1,7 @@
 """Faults around the server: whatever a client sends or leaves out, others are answered, and the answer is honest."""
 
 import json
+import re
 import socket
 import time
 from collections.abc import Callable
@@ -15,7 +16,7 @@ import pytest
 from hostile import HOSTILE, SECONDS
 from hypothesis import given
 from hypothesis import strategies as st
-from odd_requests import FIELDS, NASTY, user
+from odd_requests import FIELDS, NASTY, TOOL, user
 from pydantic import BaseModel, Field
 from serving import ask, connection_to, figure, posted, random_model, served, wait_until
 
@@ -63,6 +64,55 @@ def test_whatever_is_in_a_member_the_server_does_not_fail(address: str, asked: t
     assert "server_error" not in found.text
     if found.status_code >= 400:
         assert found.json()["error"].keys() - {"fields"} == {"message", "type", "param", "code"}
+
+
+PYTHON = re.compile(r"\b(None|True|False|dict|list|tuple|Mapping|str|NonTerminal|Tool|inspect_type)\b|\w+\(|[{]'")
+"""Words of Python, which say nothing to a client of another language."""
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "told"),
+    [
+        *(
+            ("chat/completions", {"messages": user("a"), "tools": [tool]}, told)
+            for tool, told in (
+                ({}, "{} is no tool of OpenAI's API"),
+                ({"type": "function", "function": {"name": ""}}, '"function": {"name": ""}} is no tool'),
+                (
+                    {**TOOL, "function": {"name": "f", "parameters": 1}},
+                    "parameters of the tool 'f' should be an object",
+                ),
+                (
+                    {**TOOL, "function": {"name": "f", "description": {}}},
+                    "description of the tool 'f' should be a text",
+                ),
+                ({**TOOL, "function": {"name": "f", "strict": "no"}}, "strict of the tool 'f' should be true or false"),
+            )
+        ),
+        *(
+            ("chat/completions", {"messages": user("a"), "structured_outputs": {"constraint": constraint}}, told)
+            for constraint, told in (
+                ({"type": {}, "choices": []}, "The constraint 'type' has the unknown member 'choices'"),
+                ({"json": {}, "strict": True}, "The constraint 'json' has the unknown member 'strict'"),
+                ({"regex": "a", "start": "b"}, "The constraint 'regex' has the unknown member 'start'"),
+            )
+        ),
+        ("chat/completions", {"messages": [{"role": "user", "content": [{"type": [1]}]}]}, "parts of the type [1] are"),
+        ("responses", {"input": "a", "tools": [{"name": "f"}]}, "one has null"),
+        ("responses", {"input": [{"role": "assistant", "content": "a"}]}, "A message of input, the last, has the role"),
+        ("responses", {"input": "a", "background": True}, "background: nothing is stored here"),
+        ("completions", {"prompt": "a", "echo": True}, "echo: it should be false"),
+        ("grammar", {"text": "a", "grammar": "start: a b"}, "'a' used but not defined"),
+        ("grammar", {"text": "a", "grammar": 'start: "a"', "start": "b"}, "undefined rule: 'b'"),
+        ("grammar", {"text": "a", "grammar": 'start: "a"\n%ignore B'}, "The ignored terminal 'B' is not defined"),
+        ("extract", {"text": "a", "fields": "name: str", "grounded": ["x.y"]}, "the path 'x.y'. There are 'name'."),
+    ],
+)
+def test_a_refusal_has_no_name_of_python(address: str, path: str, body: dict[str, Any], told: str) -> None:
+    found = httpx.post(f"{address}/v1/{path}", json=body)
+    assert found.status_code == 400
+    assert told in found.json()["error"]["message"]
+    assert not PYTHON.search(found.json()["error"]["message"])
 
 
 class Order(BaseModel):

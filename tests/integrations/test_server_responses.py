@@ -230,7 +230,7 @@ CALL = {"type": "function_call", "call_id": "a", "name": "clock", "arguments": "
         ),
         ({"input": [{"type": "function_call_output", "call_id": "a", "output": "b"}]}, 400, "input", "no call 'a'"),
         ({"input": [CALL, CALL]}, 400, "input", "Two calls have the id 'a'"),
-        ({"tools": [{"type": "web_search"}]}, 400, "tools", "'web_search'"),
+        ({"tools": [{"type": "web_search"}]}, 400, "tools", '"web_search"'),
         ({"tools": [WEATHER], "tool_choice": {"type": "function", "name": "clock"}}, 400, "tool_choice", "'clock'"),
         ({"tool_choice": "required"}, 400, None, "there are no tools"),
         ({"text": {"format": {"type": "json_schema"}}}, 400, "text.format", "schema"),

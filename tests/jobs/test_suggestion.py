@@ -65,6 +65,9 @@ def test_documents_that_cannot_be_read_cost_no_others(tmp_path: Path) -> None:
     assert suggestion == suggest(LETTERS, "who pays what", model=ScriptedModel(answer))
     assert len(caught) == 2
     assert all(f"{path} " in str(one.message) for path, one in zip(paths[1:], caught, strict=True))
+    table = tmp_path / "letters.csv"
+    table.write_text("\n".join(("letter", *(f'"{letter}"' for letter in LETTERS))))
+    assert suggest(table, "who pays what", model=ScriptedModel(answer)) == suggestion
 
 
 def test_a_suggestion_runs_as_python_and_is_the_same_as_fields() -> None:

@@ -124,3 +124,55 @@ def test_a_column_whose_name_is_no_utf8_has_its_escapes(tmp_path: Path, ending: 
         names, cells = found.column_names, [str(column[0]) for column in found.columns]
     assert [name for name in names if "ud800" in name] == names[1:]
     assert cells[1:] == ["1", "2"]
+
+
+def order_of(table: Path) -> list[str]:
+    with table.open(newline="", encoding="utf-8") as file:
+        return [row["id"] for row in csv.DictReader(file)]
+
+
+@given(st.permutations(range(6)), st.integers(0, 6), st.sets(st.integers(0, 5)))
+def test_rows_are_in_the_order_of_the_documents(
+    tmp_path_factory: pytest.TempPathFactory, done: list[int], interrupted_after: int, failed: set[int]
+) -> None:
+    """Whatever order they were done in, by one call or by the next, with a value or with an error."""
+    path = tmp_path_factory.mktemp("table") / "out.jsonl"
+    lines = [
+        {"id": str(place), **RECORD, "order": [int(turn >= interrupted_after), place]}
+        | ({"error": {"kind": "PromptError", "message": "empty"}} if place in failed else {"value": place})
+        for turn, place in enumerate(done)
+    ]
+    for count in (interrupted_after, len(lines)):
+        path.write_text("".join(f"{json.dumps(line)}\n" for line in lines[:count]))
+        rows = order_of(write_table(path, path.with_suffix(".csv")))
+        assert rows == sorted(map(str, done[:count]))
+
+
+@pytest.mark.parametrize(
+    ("calls", "expected"),
+    [
+        (["ace", "abcde"], "abcde"),
+        (["bd", "abcd", "abcdefg"], "abcdefg"),
+        (["ab", "cd"], "cdab"),
+        (["ab", "abc", "abcd"], "abcd"),
+    ],
+    ids=["between", "around", "other documents", "after"],
+)
+def test_documents_of_a_later_call_are_inserted_among_those_before(
+    tmp_path: Path, calls: list[str], expected: str
+) -> None:
+    """A folder has new files, say; those of another folder come first, together."""
+    output, model = tmp_path / "out.jsonl", ScriptedModel("1")
+    for names in calls:
+        write_results(int, [(name, "It is 1.") for name in names], output, model=model, batch_size=1)
+    assert "".join(order_of(write_table(output, tmp_path / "out.csv"))) == expected
+
+
+def test_records_without_an_order_keep_that_of_their_lines(tmp_path: Path) -> None:
+    """An earlier version of the library wrote them; those that are written after them are inserted."""
+    path = results(tmp_path / "out.jsonl", [1, 2, 3])
+    assert order_of(write_table(path, tmp_path / "out.csv")) == ["0", "1", "2"]
+    for order in ([0], [0, "1"], [0, -1], 1, [True, 1]):
+        path.write_text(json.dumps({"id": "a", **RECORD, "value": 1, "order": order}) + "\n")
+        with pytest.raises(OutputError, match=r"Line 1 .* its order is no pair of numbers"):
+            write_table(path, tmp_path / "out.csv")

@@ -40,7 +40,7 @@ ERRORS = {
     ),
     "no start": (
         'begin: "a"',
-        "Using an undefined rule: NonTerminal('start'). Define it, or pass the name of another rule as start.",
+        "Using an undefined rule: 'start'. Define it, or pass the name of another rule as start.",
     ),
     "a rule twice": (
         'start: "a"\nstart: "b"',
@@ -171,7 +171,7 @@ ERRORS = {
     "an undefined terminal that is ignored": (
         'start: "a"\n%ignore WS',
         (
-            "Terminals {'WS'} were marked to ignore but were not defined!, at "
+            "The ignored terminal 'WS' is not defined, at "
             "line 2, column 9. Correct the grammar.\n"
             "    %ignore WS\n"
             "            ^"
@@ -211,7 +211,7 @@ ERRORS = {
     "a rule in a terminal": (
         'start: A\nA: b\nb: "x"',
         (
-            "Rules aren't allowed inside terminals (NonTerminal('b') in A), at line 3, column "
+            "Rules aren't allowed inside terminals ('b' in A), at line 3, column "
             "1. Correct the grammar.\n"
             '    b: "x"\n'
             "    ^"
@@ -317,7 +317,7 @@ def test_an_error_says_what_where_and_what_to_do(grammar, message):
 
 
 def test_a_grammar_without_a_start_says_so():
-    with pytest.raises(GrammarError, match="Using an undefined rule: NonTerminal\\('begin'\\)"):
+    with pytest.raises(GrammarError, match="Using an undefined rule: 'begin'"):
         Grammar('start: "a"', "begin").check()
 
 

@@ -282,7 +282,7 @@ def test_validators_still_have_the_last_word_on_what_is_stated():
     ("output_type", "absent", "message"),
     [
         (Person, ["agee"], "No field has the path 'agee'. Is it 'age'?"),
-        (Person, ["x.y.z"], "No field has the path 'x.y.z'. `inspect_type` lists the paths."),
+        (Person, ["x.y.z"], "No field has the path 'x.y.z'. There are 'name', "),
         (
             call_type([BOOK]),
             True,

@@ -96,6 +96,10 @@ def refusal(error: Exception, text: str) -> GrammarError:
     if isinstance(line, int) and isinstance(column, int) and line > 0:
         return GrammarError("Unexpected input", text=text, place=(line, column), remedy="Correct the grammar.")
     message = str(error).strip() or type(error).__name__
+    message = re.sub(r"NonTerminal\((.*?)\)", r"\1", message, flags=re.DOTALL)
+    message = re.sub(
+        r"Terminals {('\w+').*} were marked to ignore but.*", r"The ignored terminal \1 is not defined", message
+    )
     located = re.match(r"(?P<problem>[^\n]+?),? at line (?P<line>\d+) column (?P<column>\d+)", message)
     if located is not None:
         problem = re.sub(r"^Expecting", "Expected", located["problem"])

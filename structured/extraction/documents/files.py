@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from structured.errors import PromptError
 from structured.errors.values import message
 from structured.extraction.documents.plain_text import Content, read_text
+from structured.extraction.documents.tables import TABLE_READERS
 from structured.extraction.documents.visible_text import read_html, visible_text
 
 if TYPE_CHECKING:
@@ -104,6 +105,13 @@ def _call_integration(module: str, function: str, *arguments: Any) -> Any:
     return getattr(import_module(module), function)(*arguments)
 
 
+def _refuse_table(path: Path) -> Content:
+    """Raise PromptError: a table is as many documents as it has rows."""
+    remedy = "Pass them: read_rows(path); or to read all of it as one document, its text: path.read_text()"
+    raise PromptError(f"The file {path} is a table, and its rows are documents. {remedy}.")
+
+
+TABLE = FileKind("a table", _refuse_table)
 TEXT = FileKind("a text", read_text)
 HTML = FileKind("an HTML page", read_html)
 PDF = FileKind("a PDF", partial(_call_integration, PAGE_FILES, "read_pdf"))
@@ -112,6 +120,7 @@ PICTURE = FileKind("a picture", partial(_call_integration, PAGE_FILES, "read_pic
 KIND_BY_SUFFIX: Mapping[str, FileKind] = {
     **dict.fromkeys((".html", ".htm", ".xhtml"), HTML),
     ".eml": FileKind("a mail", read_mail),
+    **dict.fromkeys(TABLE_READERS, TABLE),
 }
 """Kinds of text that are more than plain text."""
 
@@ -123,16 +132,27 @@ KIND_BY_FOLDER: Mapping[str, FileKind] = {
 """Kinds of ZIP archives, by a folder inside (ECMA-376, part 2)."""
 
 _SAVE_AS = "Save it as DOCX, PDF or text"
-_UNSUPPORTED: tuple[tuple[bytes, str], ...] = (
-    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", f"of an office program before 2007, or of Outlook. {_SAVE_AS}"),
-    (b"{\\rtf", f"in Rich Text Format. {_SAVE_AS}"),
-    (b"PAR1", "a Parquet table. Pass its rows: read_rows(path)"),
-    (b"\x1f\x8b", "compressed. Unpack it"),
-    (b"BZh", "compressed. Unpack it"),
-    (b"\xfd7zXZ\0", "compressed. Unpack it"),
-    (b"7z\xbc\xaf\x27\x1c", "an archive. Unpack it"),
+UNSUPPORTED: tuple[tuple[bytes, str], ...] = (
+    (rb"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", f"of an office program before 2007 or of Outlook, or encrypted. {_SAVE_AS}"),
+    (rb"{\\rtf", f"in Rich Text Format. {_SAVE_AS}"),
+    (rb"%!PS|AT&TFORM", "a PostScript or DjVu file. Save it as PDF"),
+    (rb".{128}DICM", "a DICOM picture. Save it as PNG"),
+    (rb"!BDN", "a mailbox of Outlook. Save its mails as EML"),
+    (rb"SQLite format 3\0", "an SQLite database. Save its rows as CSV"),
+    (
+        rb"ARROW1\0|Obj\x01|ORC[^ -~]|\x89HDF\r\n|\x93NUMPY",
+        "a table that is not read. Save it as Parquet",
+    ),
+    (rb"\x1f[\x8b\x9d]|BZh\d1AY|\xfd7zXZ\0|\x28\xb5\x2f\xfd|\x04\x22\x4d\x18", "compressed. Unpack it"),
+    (rb"7z\xbc\xaf\x27\x1c|Rar!\x1a\x07|MSCF\0|PK(\x05\x06|\x07\x08)|.{257}ustar", "an archive. Unpack it"),
+    (
+        rb"ID3[\x02-\x04]|\xff[\xf2\xf3\xfa\xfb]|OggS\0|fLaC\0|RIFF.{4}(WAVE|AVI )",
+        "a recording. Pass what is said in it",
+    ),
+    (rb".{4}ftyp|\x1aE\xdf\xa3", "a recording. Pass what is said in it"),
+    (rb"\x7fELF|MZ[^\n]*\0|\xcf\xfa\xed\xfe|\xca\xfe\xba\xbe", "a program. Pass a file with text"),
 )
-"""Signatures of what is known, and not read."""
+"""Kinds that are known and not read: how their files begin, and what to do."""
 
 _PICTURE_SIGNATURES = re.compile(
     rb"\x89PNG\r\n|\xff\xd8\xff|GIF8|II[*+]\0|MM\0[*+]|BM.{4}\0{4}|RIFF.{4}WEBP|.{4}ftyp(avif|hei[cfx]|mif1)", re.DOTALL
@@ -154,32 +174,43 @@ Pictures hardly grow, so that a file may hold any number of them.
 
 def read_file(path: Path) -> Content:
     """Return what stands in a file. Raises PromptError if that cannot be read."""
+    kind = kind_of_file(path)
+    try:
+        return _read_as(path, kind)
+    except OSError as error:
+        raise PromptError(f"The file {path} cannot be read: {message(error)}.") from error
+
+
+def kind_of_file(path: Path) -> FileKind:
+    """Return the kind of a file. Raises PromptError if nothing reads it, or it is none."""
     try:
         mode = path.stat().st_mode
         if stat.S_ISDIR(mode):
             next(path.iterdir(), None)
-            raise PromptError(f"{path} is a folder, in place of a file. Pass its files: path.iterdir().")
+            raise PromptError(f"{path} is a folder, in place of a file. Pass the folder itself in place of a list.")
         if not stat.S_ISREG(mode):
             raise PromptError(f"{path} is no regular file. Read it yourself, and pass its text.")
         with path.open("rb") as file:
-            kind = kind_of(path, file.read(1_024))  # where a PDF begins (ISO 32000-1, annex H, 3.4.1)
-        return _read_as(path, kind)
+            return kind_of(path, file.read(1_024))  # where a PDF begins (ISO 32000-1, annex H, 3.4.1)
     except OSError as error:
         raise PromptError(f"The file {path} cannot be read: {message(error)}.") from error
 
 
 def kind_of(path: Path, head: bytes) -> FileKind:
     """Return the kind of a file that begins so. Raises PromptError if nothing reads it."""
-    if b"%PDF-" in head and not head.lstrip().startswith(b"<") and path.suffix.lower() != ".eml":
+    suffix = path.suffix.lower()
+    may_quote_pdf = suffix in {".eml", *TABLE_READERS} or head.lstrip().startswith(b"<")
+    if head.startswith(b"%PDF-") or (b"%PDF-" in head and not may_quote_pdf):
         return PDF
     if head.startswith(b"PK\x03\x04"):
         return _kind_of_archive(path)
     if _PICTURE_SIGNATURES.match(head):
         return PICTURE
-    for signature, what in _UNSUPPORTED:
-        if head.startswith(signature):
+    if head.startswith(b"PAR1"):
+        return TABLE
+    for signature, what in UNSUPPORTED:
+        if re.match(signature, head, re.DOTALL):
             raise PromptError(f"The file {path} is {what}, or leave it out.")
-    suffix = path.suffix.lower()
     is_html = head.lstrip(b"\xef\xbb\xbf \t\r\n")[:14].lower().startswith((b"<!doctype html", b"<html"))
     is_html = is_html and suffix not in {".md", ".markdown"}  # these are read as they are
     return HTML if is_html else KIND_BY_SUFFIX.get(suffix, TEXT)

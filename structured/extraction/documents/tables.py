@@ -1,4 +1,4 @@
-"""Tables: files whose rows are documents, one text to a row, in CSV (RFC 4180), JSON lines or Parquet.
+"""Tables: files with rows, each with one text, in CSV (RFC 4180), JSON lines or Parquet.
 
 Rows are read one after another, so that a table may be of any size. A row that is no document (torn, or without text)
 is yielded as the error that it is, and fails alone; what makes the rest of a file unreadable is raised.
@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from structured.errors import PromptError
 from structured.errors.values import counted, fault_of_json, message, nearest, shown
-from structured.extraction.documents.document import Document
 from structured.extraction.documents.plain_text import marked_encoding
 from structured.extraction.prompts import is_messages
 
@@ -207,49 +206,25 @@ TABLE_READERS: Mapping[str, Callable[[Path], SourceTable]] = {
 """What reads a table, by the suffix of its name."""
 
 
-def read_rows(
-    path: str | Path,
-    *,
-    text: str | None = None,
-    id: str | None = None,  # noqa: A002  as in Document
-) -> Iterator[Document | PromptError]:
-    """Return the rows of a table as documents, read as they are needed.
-
-        extract_batch(Person, read_rows("people.csv", text="biography", id="number"))
-
-    The other columns become the `metadata` of a document. A row that is none is yielded as the PromptError that it
-    fails with in a batch.
-
-    Parameters:
-        path: A file in CSV (`.csv`, `.tsv`; the separator is found out, and the first line has the names of the
-            columns), JSON lines (`.jsonl`, `.ndjson`; an object on each line) or Parquet (`.parquet`; needs the extra
-            `parquet`). In UTF-8, unless it begins with another byte-order mark.
-        text: The column of the texts; in JSON lines, that may also be the messages of a chat. It may be left out where
-            only one column has texts.
-        id: The column of the ids. Without it, a document is called by its place: `people.csv:17` is line 17 of a text
-            file, or row 17 of Parquet, counted from 1.
-
-    Raises:
-        PromptError: There is no such column, the file cannot be read, or it is of no such kind. While rows are read:
-            the file is not text from some line on, or its quotes are not balanced.
-    """
-    path = Path(path)
+def open_table(path: Path, text: str | None, id_column: str | None) -> tuple[SourceTable, str]:
+    """Return a table and the name of its column of texts. Raises PromptError, as `read_rows` says."""
     reader = TABLE_READERS.get(path.suffix.lower())
     if reader is None:
-        remedy = " Pass a text file as it is, in a list: [path]." if path.suffix else ""
+        is_workbook = path.suffix.lower() == ".xlsx"
+        remedy = "Save the sheet as CSV." if is_workbook else "Pass a text file as it is, in a list: [path]."
         raise PromptError(
-            f"{path} has the suffix {path.suffix!r}, and rows are read of {', '.join(TABLE_READERS)}.{remedy}"
+            f"{path} has the suffix {path.suffix!r}, and rows are read of {', '.join(TABLE_READERS)}. {remedy}"
         )
     try:
         table = reader(path)
     except OSError as error:
         raise PromptError(f"The file {path} cannot be read: {message(error)}.") from error
-    text = _text_column(table, text, id)
-    if id is not None:
-        _check_column(table, "id", id)
-        if id == text:
-            raise PromptError(f"The column {id!r} is to be both the text and the id. Pass two of them.")
-    return _documents(table, text, id)
+    text = _text_column(table, text, id_column)
+    if id_column is not None:
+        _check_column(table, "id", id_column)
+        if id_column == text:
+            raise PromptError(f"The column {id_column!r} is to be both the text and the id. Pass two of them.")
+    return table, text
 
 
 def _text_column(table: SourceTable, column: str | None, id_column: str | None) -> str:
@@ -259,7 +234,8 @@ def _text_column(table: SourceTable, column: str | None, id_column: str | None) 
     candidates = [name for name in table.text_columns if name != id_column]
     if len(candidates) != 1:
         which = f"has {counted(len(candidates), 'column')} of texts" if candidates else "has no column of texts"
-        raise PromptError(f"The table {table.path} {which}: {_quoted(candidates or table.columns)}. Pass text=….")
+        listed = _quoted(candidates or table.columns)
+        raise PromptError(f"The table {table.path} {which}: {listed}. Name one: read_rows(path, text=…).")
     return candidates[0]
 
 
@@ -273,30 +249,3 @@ def _check_column(table: SourceTable, option: str, name: str) -> None:
 
 def _quoted(names: tuple[str, ...] | list[str]) -> str:
     return ", ".join(map(repr, names)) or "none"
-
-
-def _documents(table: SourceTable, text_column: str, id_column: str | None) -> Iterator[Document | PromptError]:
-    try:
-        for number, row in table.rows:
-            place = f"{table.path}:{number}"
-            document = row if isinstance(row, PromptError) else _document(row, text_column, id_column, place)
-            if isinstance(document, PromptError):
-                document.id = place
-            yield document
-    except OSError as error:
-        raise PromptError(f"The file {table.path} cannot be read to its end: {message(error)}.") from error
-
-
-def _document(row: Mapping[str, Any], text_column: str, id_column: str | None, place: str) -> Document | PromptError:
-    """Return a row as a document, or why it is none."""
-    text: Any = row.get(text_column)
-    if not (isinstance(text, str) or is_messages(text)):
-        return PromptError(f"{place}: {text_column!r} is {shown(text)}, not a text. Leave it out.")
-    document_id = place
-    if id_column is not None:
-        value = row.get(id_column)
-        if value is None or isinstance(value, list | dict) or str(value).strip() == "":
-            return PromptError(f"{place}: {id_column!r} is {shown(value)}, no id. Give it one.")
-        document_id = str(value)
-    others = {name: value for name, value in row.items() if name not in {text_column, id_column}}
-    return Document(text, document_id, others)

@@ -68,8 +68,9 @@ class RequestChecks:
     def _check(self, scope: Scope) -> None:
         """Raise RequestError for a request that is not handed on."""
         headers = Headers(scope=scope)
-        authorization, expected = headers.get("authorization", "").encode(), f"Bearer {self.api_key}".encode()
-        has_key = self.api_key is None or hmac.compare_digest(authorization, expected)
+        scheme, _, key = headers.get("authorization", "").partition(" ")  # in any case (RFC 9110, section 11.1)
+        is_key = hmac.compare_digest(key.lstrip(" ").encode(), (self.api_key or "").encode())
+        has_key = self.api_key is None or (scheme.lower() == "bearer" and is_key)
         if _path(scope) not in KEYLESS_PATHS and not has_key:
             problem = "A key is needed: Authorization: Bearer KEY."
             raise RequestError(401, problem, headers={"WWW-Authenticate": "Bearer"})

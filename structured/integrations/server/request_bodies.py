@@ -237,7 +237,8 @@ def text_parts_only(*types: str) -> BeforeValidator:
         for part in content if isinstance(content, list) else ():
             part_type = part.get("type") if isinstance(part, dict) else None
             if part_type is not None and not (isinstance(part_type, str) and part_type in types):
-                raise ValueError(f"parts of the type {part_type} are not supported. Send text alone")
+                name = part_type if isinstance(part_type, str) else json.dumps(part_type)
+                raise ValueError(f"parts of the type {name} are not supported. Send text alone")
         return content
 
     return BeforeValidator(check)

@@ -163,7 +163,8 @@ def prompt_messages(messages: Sequence[Message], member: str = "messages") -> li
             return f"messages[{positions[int(match[1])]}]" if member == "messages" else f"a message of {member}"
 
         request_error = RequestError.of(error, member)
-        request_error.message = re.sub(rf"[Mm]essage (\d+) of {member}", place_of, request_error.message)
+        problem = re.sub(rf"[Mm]essage (\d+) of {member}", place_of, request_error.message)
+        request_error.message = re.sub("^a message", "A message", problem)
         raise request_error from error
     return turns
 

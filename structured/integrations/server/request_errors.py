@@ -3,6 +3,7 @@
 {"error": {"message": "…", "type": "invalid_request_error", "param": "response_format", "code": null}}
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 
@@ -89,7 +90,7 @@ def _invalid_body_error(error: RequestValidationError) -> RequestError:
     kind, message = fault["type"], fault["msg"].removeprefix("Value error, ")
     if path:
         problem = _MESSAGES[kind].format_map(fault.get("ctx", {})) if kind in _MESSAGES else message
-        problem = _UNSUPPORTED_MEMBERS.get(path, problem)
+        problem = _UNSUPPORTED_MEMBERS.get(path, re.sub(r"\bFalse\b", "false", problem))
         return RequestError(400, f"{path}: {problem}.", parameter=path)
     match kind:
         case "value_error":  # of the whole body

@@ -204,7 +204,7 @@ def _text(content: str | list[InputText]) -> str:
 def _chat_tool(tool: JsonObject) -> JsonObject:
     """Return a tool as a chat has it. Raises RequestError for one that is no function."""
     if tool.get("type") != "function":
-        problem = f"Tools are of the type function here, and one has the type {tool.get('type')!r}."
+        problem = f"Tools are of the type 'function' here, and one has {json.dumps(tool.get('type'))}."
         raise RequestError(400, problem, parameter="tools")
     return {"type": "function", "function": {name: value for name, value in tool.items() if name != "type"}}
 

@@ -210,7 +210,7 @@ class ServerState:
     def check_model(self, name: str | None) -> None:
         """Raise RequestError if a request names another model than the one that is served."""
         if name not in (None, "", self.default_model, self.model, self.batch.name):
-            problem = f"The model {name!r} is not served here; {self.model!r} is."
+            problem = f"The model {name!r} is not served here; {self.model!r} is, also as {self.default_model!r}."
             raise RequestError(404, problem, parameter="model", code="model_not_found")
 
     def type(self, name: str) -> Any:
