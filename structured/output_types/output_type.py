@@ -9,10 +9,17 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from hashlib import sha256
-from typing import Any, Generic, Literal, NamedTuple, TypeVar, TypeVarTuple, overload
+from typing import (
+    Any,
+    Generic,
+    Literal,
+    NamedTuple,
+    TypeVarTuple,
+    overload,
+)
 
 from pydantic_core import to_jsonable_python
-from typing_extensions import get_protocol_members
+from typing_extensions import TypeVar, get_protocol_members
 
 from structured.automata import Automaton
 from structured.automata.byte_automaton import Recogniser, reset_if_exhausted
@@ -22,7 +29,7 @@ from structured.json_schema.document.location import Subschema
 from structured.output_types.annotations import Annotation
 from structured.output_types.paths import Steps
 
-T = TypeVar("T")
+T = TypeVar("T", default=Any)
 U = TypeVar("U")
 Values = TypeVarTuple("Values")
 

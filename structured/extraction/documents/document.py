@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from typing_extensions import TypeAliasType
+
 from structured.errors import OptionWarning, PromptError
 from structured.errors.calling_line import warn
 from structured.errors.values import shown
@@ -45,9 +47,11 @@ class Document:
             raise TypeError(f"The id of a document is {shown(self.id)}, not text. Pass a str.")
 
 
-DocumentLike: TypeAlias = TextOrChat | tuple[str, str] | Path | Document | PromptError
-"""What is read as a document: a text, a chat, an id with a text, a file, or a `Document`; or why there is none."""
+TextLike: TypeAlias = TextOrChat | tuple[str, str] | Path | Document
+"""What is read as one document: a text, a chat, an id with a text, a file, or a `Document`."""
 
+DocumentLike = TypeAliasType("DocumentLike", TextLike | PromptError)
+"""A document of a batch; or why there is none."""
 
 Documents: TypeAlias = Iterable[DocumentLike] | Path
 """Documents in any iterable, or a folder of files."""
