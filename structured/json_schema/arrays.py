@@ -67,7 +67,7 @@ def arrays_of_distinct_items(
         raise distinct.location.refusal(
             f"A set of at least {limits[0]:,} items is supported if its items have at most {MAX_DISTINCT} values",
             keyword="uniqueItems",
-            remedy="Leave out min_length; or use list in place of set, and remove repeated items in a validator.",
+            remedy="Use list in place of set, and remove what is repeated in a Pydantic validator.",
         )
     if any(contains_rules(schemas)):
         raise _refusal(

@@ -223,7 +223,7 @@ def test_limits_without_a_length_between_them_are_named_with_their_unit_and_plac
             Annotated[set[int], Field(min_length=2)],
             (
                 "A set of at least 2 items is supported if its items have at most 10 values. "
-                "Leave out min_length; or use list in place of set, and remove repeated items in a validator."
+                "Use list in place of set, and remove what is repeated in a Pydantic validator."
             ),
         ),
         (
