@@ -34,16 +34,19 @@ class _Function(Protocol):
     def __code__(self) -> CodeType: ...
 
 
+_Form = TypeAliasType("_Form", TypeForm[T] | _SpecialForm, type_params=(T,))
+
 TypeLike = TypeAliasType(
     "TypeLike",
-    TypeForm[T] | OutputType[T] | JsonSchema | _Function | functools.partial[Any] | _Union[T] | _SpecialForm,
+    type[T] | _Form[T] | OutputType[T] | JsonSchema | _Function | functools.partial[Any] | _Union[T],
     type_params=(T,),
 )
 """Whatever may be asked for: `Person`, `list[Person] | None`, `Literal["a", "b"]`, `Regex("[0-9]{4}")`, a function.
 
 One union in place of overloads: at each mistake in an option, type checkers would list all overloads with all options.
-Pyright infers every type by `TypeForm` (PEP 747). Mypy 2.4 reads no unions and special forms beside `TypeForm`; they
-match the last two members, and their values are `Any`. To checkers without `TypeForm` every value is.
+Pyright infers every type by `TypeForm` (PEP 747). Mypy 2.4 does not, in a union: to it, a class is `type[T]`, and the
+value of a union or a special form is `Any`. `_Form` hides `TypeForm` from mypy 1.19 to 2.1, which refuse
+`Literal["a"]` where they see it.
 """
 
 
