@@ -29,6 +29,7 @@ from pydantic import BaseModel
 from benchmarks.gold import Record, Score, Split, records, score
 from structured import Extractor, load_model
 from structured.decoding.prompt_tokens import common_beginning
+from structured.extraction.extractor import task_and_run
 from structured.extraction.guided_task import GuidedTask
 from structured.extraction.prompts import Conversation
 from structured.extraction.task import Task
@@ -289,7 +290,7 @@ def write(batch: Batch) -> Iterator[tuple[Any, Score, None]]:
 
 def read(batch: Batch) -> Iterator[tuple[None, Score, float]]:
     """Yield how many fields of each right answer the model would have written, and how improbable the answer is."""
-    task = batch.extractor.task
+    task, _ = task_and_run(batch.extractor)
     assert isinstance(task, GuidedTask), "the model runs here"
     for at in range(0, len(batch.records), READ_AT_ONCE):
         group = batch.records[at : at + READ_AT_ONCE]

@@ -11,6 +11,7 @@ extract(Person, "Jason is 25 years old.")  # Person(name='Jason', age=25)
 """
 
 import logging
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -75,7 +76,8 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    packages = {name for name in globals() if f"{__name__}.{name}" in sys.modules}
+    return sorted({*__all__, *packages, *(name for name in globals() if name.startswith("__")), "__version__"})
 
 
 __all__ = [

@@ -13,12 +13,13 @@ import pickle
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Integral, Real
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar, cast
 
 import numpy as np
 
 from structured.errors.values import nearest, nearest_of, shown
 
+F = TypeVar("F", bound=Callable[..., Any])
 V = TypeVar("V")
 
 Check: TypeAlias = Callable[[str, Any], V]
@@ -204,25 +205,38 @@ def _hint_for(name: str, options: Sequence[str], hints: Mapping[str, str]) -> st
 
 def says_its_arguments(kind: type[V]) -> type[V]:
     """Let a dataclass say which arguments it has where it is called with others, as the calls do for options."""
-    initialise: Callable[..., None] = vars(kind)["__init__"]
-    signature = inspect.signature(initialise)
-    _, *names = signature.parameters
-
-    @functools.wraps(initialise)
-    def checked_init(self: Any, *args: Any, **kwargs: Any) -> None:
-        unknown = sorted(kwargs.keys() - set(names))
-        hint = "".join(dict.fromkeys(nearest(name, names) for name in unknown))
-        try:
-            if unknown:
-                raise TypeError(f"unknown argument {', '.join(unknown)}{'.' if hint else ''}{hint}")  # noqa: TRY301  said below
-            signature.bind(self, *args, **kwargs)
-        except TypeError as error:
-            arguments = f"The {'argument is' if len(names) == 1 else 'arguments are'} {', '.join(names)}."
-            raise TypeError(f"{kind.__name__}: {error}{'' if str(error).endswith('?') else '.'} {arguments}") from None
-        initialise(self, *args, **kwargs)
-
-    setattr(kind, "__init__", checked_init)  # noqa: B010  mypy refuses the assignment
+    setattr(kind, "__init__", says_arguments({}, kind.__name__)(vars(kind)["__init__"]))  # noqa: B010  mypy refuses the assignment
     return kind
+
+
+def says_arguments(other_names: Mapping[str, str], function_name: str | None = None) -> Callable[[F], F]:
+    """Return a decorator that lets a function say which arguments it has where it is called with others.
+
+    `other_names` maps the names that its arguments have in other libraries to the names that they have here.
+    """
+
+    def decorate(function: F) -> F:
+        signature = inspect.signature(function)
+        names = [name for name in signature.parameters if name != "self"]
+        hints = {other: f"It is called {name}." for other, name in other_names.items() if name in names}
+
+        @functools.wraps(function)
+        def checked_call(*args: Any, **kwargs: Any) -> Any:
+            unknown = sorted(kwargs.keys() - set(names))
+            hint = "".join(dict.fromkeys(_hint_for(name, names, hints) for name in unknown))
+            try:
+                if unknown:
+                    raise TypeError(f"unknown argument {', '.join(unknown)}{'.' if hint else ''}{hint}")  # noqa: TRY301  said below
+                signature.bind(*args, **kwargs)
+            except TypeError as error:
+                arguments = f"The {'argument is' if len(names) == 1 else 'arguments are'} {', '.join(names)}."
+                title, end = function_name or function.__name__, "" if str(error)[-1] in "?." else "."
+                raise TypeError(f"{title}: {error}{end} {arguments}") from None
+            return function(*args, **kwargs)
+
+        return cast("F", checked_call)
+
+    return decorate
 
 
 def check_fields(value: object, checks: Mapping[str, Check[Any]]) -> None:

@@ -2,27 +2,25 @@
 
 from collections.abc import AsyncIterator, Iterator
 from contextlib import aclosing
-from typing import Any, Literal, TypeVar, Unpack, get_origin, overload
+from typing import Any, Unpack, get_origin
+
+from typing_extensions import TypeVar
 
 from structured.errors.calling_line import in_thread
 from structured.errors.values import shown
-from structured.extraction.documents.document import AsyncDocuments, Documents
+from structured.extraction.documents.document import AsyncDocuments, Documents, TextLike
 from structured.extraction.extractor import Extractor
-from structured.extraction.options import ErrorPolicy, Options
-from structured.extraction.prompts import TextOrChat
+from structured.extraction.options import ErrorPolicy, Options, with_listed_options
 from structured.output_types.json_schema import JsonSchema
-from structured.output_types.output_type import OutputType
 from structured.output_types.python_type import type_name
+from structured.output_types.resolve import TypeLike
 from structured.results.result import Result
 
-T = TypeVar("T")
+T = TypeVar("T", default=Any)
 
 
-@overload
-def extract(output_type: type[T] | OutputType[T], text: TextOrChat, **options: Unpack[Options]) -> T: ...
-@overload
-def extract(output_type: object, text: TextOrChat, **options: Unpack[Options]) -> Any: ...
-def extract(output_type: object, text: TextOrChat, **options: Unpack[Options]) -> Any:
+@with_listed_options()
+def extract(output_type: TypeLike[T], text: TextLike, **options: Unpack[Options]) -> T:
     """Extract one validated instance of a type from a text.
 
     `extract(Person, "Jason is 25 years old.")` → `Person(name='Jason', age=25)`
@@ -31,7 +29,7 @@ def extract(output_type: object, text: TextOrChat, **options: Unpack[Options]) -
         output_type: A Pydantic model, dataclass, `TypedDict`, `Literal`, `int`, `list[Model]`, a union …, a
             `JsonSchema`; or `functions(…)`, for a call of a function with its arguments.
         text: The text; or the messages of a chat, `[{"role": "user", "content": "…"}]`, for a model with a chat
-            template.
+            template; or a `Path` of a file, an id with a text, or a `Document`, as in `extract_batch`.
         options: See `Options`.
 
     Returns:
@@ -51,35 +49,18 @@ def extract(output_type: object, text: TextOrChat, **options: Unpack[Options]) -
         StructuredError: Anything else was raised for the text, and is the `__cause__`.
     """
     check_order("extract", output_type, text)
-    return Extractor[Any](output_type, **options)(text)
+    return Extractor(output_type, **options)(text)
 
 
-@overload
+@with_listed_options()
 def extract_batch(
-    output_type: type[T] | OutputType[T],
-    documents: Documents,
-    *,
-    errors: Literal["raise", "skip"] = ...,
-    progress: bool | None = ...,
-    **options: Unpack[Options],
-) -> list[T]: ...
-@overload
-def extract_batch(
-    output_type: object,
-    documents: Documents,
-    *,
-    errors: ErrorPolicy = ...,
-    progress: bool | None = ...,
-    **options: Unpack[Options],
-) -> list[Any]: ...
-def extract_batch(
-    output_type: object,
+    output_type: TypeLike[T],
     documents: Documents,
     *,
     errors: ErrorPolicy = "raise",
     progress: bool | None = None,
     **options: Unpack[Options],
-) -> list[Any]:
+) -> list[T]:
     """Extract one instance from each of many documents, several at a time, and return them in order.
 
     Parameters:
@@ -89,9 +70,10 @@ def extract_batch(
             In place of an iterable, the `Path` of a folder, a table or another file stands for the documents in it: the
             rows of a table are documents.
         errors: `"raise"` raises `BatchError` at the end if some documents failed; it holds all results and errors.
-            `"return"` puts the error of a document in place of its value, `"skip"` leaves it out. A document fails if
-            it is empty, not text or too long, if validators reject every answer, or if anything else is raised for it;
-            the others are not affected.
+            `"return"` puts the error of a document in place of its value (for type checkers, annotate the list:
+            `values: list[Person | StructuredError]`), `"skip"` leaves it out. A document fails if it is empty, not text
+            or too long, if validators reject every answer, or if anything else is raised for it; the others are not
+            affected.
         progress: True shows a progress bar on stderr or in a notebook, False does not. None, the default, shows it
             after two seconds on a terminal or in a notebook; that of `extract` counts the chunks of a long text.
         options: See `Options`.
@@ -107,24 +89,14 @@ def extract_batch(
         SchemaError: As for `extract`, like the other errors that do not concern a single document.
     """
     check_order("extract_batch", output_type, documents)
-    return Extractor[Any](output_type, **options).batch(documents, errors=errors, progress=progress)
+    values: list[Any] = Extractor(output_type, **options).batch(documents, errors=errors, progress=progress)
+    return values
 
 
-@overload
+@with_listed_options()
 def extract_results(
-    output_type: type[T] | OutputType[T],
-    documents: Documents,
-    *,
-    progress: bool | None = ...,
-    **options: Unpack[Options],
-) -> Iterator[Result[T]]: ...
-@overload
-def extract_results(
-    output_type: object, documents: Documents, *, progress: bool | None = ..., **options: Unpack[Options]
-) -> Iterator[Result[Any]]: ...
-def extract_results(
-    output_type: object, documents: Documents, *, progress: bool | None = None, **options: Unpack[Options]
-) -> Iterator[Result[Any]]:
+    output_type: TypeLike[T], documents: Documents, *, progress: bool | None = None, **options: Unpack[Options]
+) -> Iterator[Result[T]]:
     """Extract one instance from each of many documents, and yield each result as soon as it is there, in any order.
 
         for result in extract_results(Person, Path("letters")):
@@ -144,45 +116,25 @@ def extract_results(
             but BatchError.
     """
     check_order("extract_results", output_type, documents)
-    return Extractor[Any](output_type, **options).results(documents, progress=progress)
+    return Extractor(output_type, **options).results(documents, progress=progress)
 
 
-@overload
-async def aextract(output_type: type[T] | OutputType[T], text: TextOrChat, **options: Unpack[Options]) -> T: ...
-@overload
-async def aextract(output_type: object, text: TextOrChat, **options: Unpack[Options]) -> Any: ...
-async def aextract(output_type: object, text: TextOrChat, **options: Unpack[Options]) -> Any:
+@with_listed_options()
+async def aextract(output_type: TypeLike[T], text: TextLike, **options: Unpack[Options]) -> T:
     """Do what `extract` does in a thread, so that the event loop is not blocked."""
     check_order("aextract", output_type, text)
-    return await in_thread(lambda: Extractor[Any](output_type, **options)(text))
+    return await in_thread(lambda: Extractor(output_type, **options)(text))
 
 
-@overload
+@with_listed_options()
 async def aextract_batch(
-    output_type: type[T] | OutputType[T],
-    documents: AsyncDocuments,
-    *,
-    errors: Literal["raise", "skip"] = ...,
-    progress: bool | None = ...,
-    **options: Unpack[Options],
-) -> list[T]: ...
-@overload
-async def aextract_batch(
-    output_type: object,
-    documents: AsyncDocuments,
-    *,
-    errors: ErrorPolicy = ...,
-    progress: bool | None = ...,
-    **options: Unpack[Options],
-) -> list[Any]: ...
-async def aextract_batch(
-    output_type: object,
+    output_type: TypeLike[T],
     documents: AsyncDocuments,
     *,
     errors: ErrorPolicy = "raise",
     progress: bool | None = None,
     **options: Unpack[Options],
-) -> list[Any]:
+) -> list[T]:
     """Do what `extract_batch` does in a thread, so that the event loop is not blocked.
 
     The documents may also be an asynchronous iterable, such as one that reads a queue.
@@ -194,21 +146,10 @@ async def aextract_batch(
         return await in_thread(lambda: extract_batch(output_type, texts, errors=errors, progress=progress, **options))
 
 
-@overload
-def aextract_results(
-    output_type: type[T] | OutputType[T],
-    documents: AsyncDocuments,
-    *,
-    progress: bool | None = ...,
-    **options: Unpack[Options],
-) -> AsyncIterator[Result[T]]: ...
-@overload
-def aextract_results(
-    output_type: object, documents: AsyncDocuments, *, progress: bool | None = ..., **options: Unpack[Options]
-) -> AsyncIterator[Result[Any]]: ...
+@with_listed_options()
 async def aextract_results(
-    output_type: object, documents: AsyncDocuments, *, progress: bool | None = None, **options: Unpack[Options]
-) -> AsyncIterator[Result[Any]]:
+    output_type: TypeLike[T], documents: AsyncDocuments, *, progress: bool | None = None, **options: Unpack[Options]
+) -> AsyncIterator[Result[T]]:
     """Do what `extract_results` does in a thread, so that the event loop is not blocked.
 
         async for result in aextract_results(Person, documents):
@@ -219,7 +160,7 @@ async def aextract_results(
     """
     check_order("aextract_results", output_type, documents)
 
-    extractor = await in_thread(lambda: Extractor[Any](output_type, **options))
+    extractor = await in_thread(lambda: Extractor(output_type, **options))
     async with aclosing(extractor.aresults(documents, progress=progress)) as results:
         async for result in results:
             yield result
@@ -233,5 +174,8 @@ def check_order(call: str, output_type: object, text: object) -> None:
             "Pass them the other way round."
         )
     if isinstance(output_type, list):
-        problem = f"{call} takes one type, and {shown(output_type)} is a list"
-        raise TypeError(f"{problem}. Call it once for each type, with the documents of that type.")
+        types = ", ".join(map(type_name, output_type))
+        remedy = "Call it once for each type, with the documents of that type."
+        if len(output_type) == 1:
+            remedy = f"For a list of them, pass list[{types}]."
+        raise TypeError(f"{call} takes one type, and [{types}] is a list. {remedy}")

@@ -8,29 +8,29 @@ that begins likely and ends unlikely is taken too often. What texts begin with i
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar, Unpack, overload
+from typing import Any, Generic, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import TypeVar
 
 from structured.automata import DEAD, ROW_COMPLETE, Automaton
 from structured.decoding.sampling import log_softmax
 from structured.decoding.text_in_progress import to_host
 from structured.errors import Attempt, GenerationError, ModelError, PromptError, SchemaError
 from structured.errors.values import shown
-from structured.extraction.documents.document import warn_of_path
-from structured.extraction.extractor import Extractor
+from structured.extraction.documents.document import TextLike, warn_of_path
+from structured.extraction.extractor import Extractor, task_and_run
 from structured.extraction.guided_task import GuidedItem, GuidedTask
-from structured.extraction.options import Options, checked_options
-from structured.extraction.prompts import TextOrChat
+from structured.extraction.options import Options, checked_options, with_listed_options
 from structured.extraction.task import InputDocument
 from structured.index.compilation import save_learned
 from structured.models import LanguageModel
 from structured.models import checked_calls as calls
-from structured.output_types.output_type import OutputType
+from structured.output_types.resolve import TypeLike
 from structured.results.result import read_answer
 
-T = TypeVar("T")
+T = TypeVar("T", default=Any)
 
 MAX_VALUES = 1_000
 """Texts that are scored for one type."""
@@ -66,13 +66,8 @@ class Classification(Generic[T]):
         return self.probabilities[self.value]
 
 
-@overload
-def classify(
-    output_type: type[T] | OutputType[T], text: TextOrChat, **options: Unpack[Options]
-) -> Classification[T]: ...
-@overload
-def classify(output_type: object, text: TextOrChat, **options: Unpack[Options]) -> Classification[Any]: ...
-def classify(output_type: object, text: TextOrChat, **options: Unpack[Options]) -> Classification[Any]:
+@with_listed_options("classify")
+def classify(output_type: TypeLike[T], text: TextLike, **options: Unpack[Options]) -> Classification[T]:
     """Return how probable each value of a type is for a text.
 
     `classify(Literal["billing", "sales"], "My invoice is wrong.")`
@@ -93,7 +88,7 @@ def classify(output_type: object, text: TextOrChat, **options: Unpack[Options]) 
     """
     checked: Options = {**checked_options(options, "classify"), "max_tokens": MAX_VALUE_BYTES}
     extractor = Extractor[Any](output_type, **checked)
-    task = extractor.task
+    task, _ = task_and_run(extractor)
     if not isinstance(task, GuidedTask):
         raise ModelError(
             f"classify needs the scores that a model gives to each value, and {task.model.name} is a server, which "
@@ -103,14 +98,14 @@ def classify(output_type: object, text: TextOrChat, **options: Unpack[Options]) 
     item = task.prepared(InputDocument.read(0, text, "the text"))
     name, index = task.output_type.name, item.index
     texts = list(_accepted_texts(index.automaton, name))
-    answers = [read_answer(extractor.task.output_type, one) for one in texts]
+    answers = [read_answer(task.output_type, one) for one in texts]
     accepted = [(one, value) for one, value in zip(texts, answers, strict=True) if not isinstance(value, Attempt)]
     if not accepted:
         raise GenerationError([one for one in answers if isinstance(one, Attempt)])
     scores = _log_probabilities(task.model, item, [one for one, _ in accepted])
     save_learned(index)
     if not np.isfinite(scores).any():
-        model = extractor.task.model.name
+        model = task.model.name
         raise ModelError(
             f"{model} rules out every value of {name}, so that none is more probable than another. Ask a model that "
             f"gives scores to values; a ScriptedModel writes one, such as {accepted[0][0]!r}."

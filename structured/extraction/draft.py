@@ -7,7 +7,9 @@ of the last call, so that only the rest is read. For another text, the model beg
 
 from collections.abc import Sequence
 from types import MappingProxyType
-from typing import Any, NoReturn, Self, TypeVar, Unpack, overload
+from typing import Any, NoReturn, Self, Unpack
+
+from typing_extensions import TypeVar
 
 from structured.decoding.generate import compile_type, generate
 from structured.decoding.prompt_tokens import heal
@@ -17,7 +19,7 @@ from structured.errors.arguments import count
 from structured.errors.calling_line import warn
 from structured.errors.values import described
 from structured.extraction.guided_task import AttemptStart
-from structured.extraction.options import Options, checked_options, search_of, with_defaults
+from structured.extraction.options import Options, checked_options, search_of, with_defaults, with_listed_options
 from structured.extraction.prompts import check_characters
 from structured.index.compilation import save_learned
 from structured.index.guide import Guide
@@ -27,6 +29,7 @@ from structured.models import load_model
 from structured.models.protocol import DecodingBatch, LanguageModel, Logits, Messages, WrappedModel
 from structured.output_types.combining.parts import to_part
 from structured.output_types.output_type import OutputType, check_interface
+from structured.output_types.resolve import TypeLike
 from structured.results.result import read_answer
 
 
@@ -96,7 +99,7 @@ class IncrementalBatch(DecodingBatch):
         self.logits = self.logits[:, : self.logits.shape[1] - counts[0]] if counts[0] else self.logits
 
 
-T = TypeVar("T")
+T = TypeVar("T", default=Any)
 
 
 class Draft:
@@ -116,6 +119,7 @@ class Draft:
     middle of a text seldom ends it, so give free text a stop phrase, `Text(stop="\n")`.
     """
 
+    @with_listed_options("draft")
     def __init__(self, text: str | Messages = "", **options: Unpack[Options]) -> None:
         """Begin a draft.
 
@@ -186,11 +190,7 @@ class Draft:
         self._text += text
         self._untokenised_text += text
 
-    @overload
-    def ask(self, output_type: type[T] | OutputType[T], *, name: str | None = ..., max_tokens: int = ...) -> T: ...
-    @overload
-    def ask(self, output_type: object, *, name: str | None = ..., max_tokens: int = ...) -> Any: ...
-    def ask(self, output_type: object, *, name: str | None = None, max_tokens: int | None = None) -> Any:
+    def ask(self, output_type: TypeLike[T], *, name: str | None = None, max_tokens: int | None = None) -> T:
         """Let the model write an answer at the end of the text, and return its value.
 
         Parameters:
@@ -216,6 +216,7 @@ class Draft:
         document = self._text if resolved_type.depends_on_document else None
         index = compile_type(resolved_type, self._model.vocabulary, document=document, cache=cache)
         attempt_start = self._attempt_start(index, count(1)("max_tokens", max_tokens))
+        value: T
         value, generation = self._answer(resolved_type, attempt_start)
         if generation.shortened:
             problem = "max_tokens or the context of the model shortened an answer; it is valid but may be incomplete"

@@ -20,6 +20,8 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any, TypeAlias
 
+from typing_extensions import TypeAliasType
+
 from structured.decoding.requests import Generation
 from structured.errors import Attempt
 from structured.errors.values import counted
@@ -173,7 +175,7 @@ class BatchEnded(_Event):
 Event: TypeAlias = BatchStarted | DocumentStarted | AttemptWritten | DocumentDone | BatchEnded
 """Anything that happens in a call."""
 
-Listener: TypeAlias = Callable[[Event], object]
+Listener = TypeAliasType("Listener", Callable[[Event], object])
 """A function that is called with each event."""
 
 

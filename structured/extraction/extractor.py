@@ -6,7 +6,9 @@ import functools
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing
 from contextvars import copy_context
-from typing import Any, Generic, Literal, Self, TypeVar, Unpack, cast, get_args, overload
+from typing import Any, Generic, Literal, Self, Unpack, cast, get_args, overload
+
+from typing_extensions import TypeVar
 
 from structured.decoding.requests import Generation
 from structured.decoding.sampling import SAMPLING
@@ -17,15 +19,24 @@ from structured.errors.values import described, message_in_one_line, shown
 from structured.extraction.batch_state import BatchState
 from structured.extraction.documents.document import (
     AsyncDocuments,
-    DocumentLike,
     Documents,
+    TextLike,
     count_of,
     each_document,
+    read_document,
     warn_of_path,
 )
 from structured.extraction.guided_task import GuidedTask
-from structured.extraction.options import ErrorPolicy, Options, check_progress, checked_options, warn_of_stream
-from structured.extraction.prompts import Conversation, TextOrChat
+from structured.extraction.options import (
+    UNCHANGED,
+    ErrorPolicy,
+    Options,
+    check_progress,
+    checked_options,
+    warn_of_stream,
+    with_listed_options,
+)
+from structured.extraction.prompts import Conversation
 from structured.extraction.run import Run, save_indexes
 from structured.extraction.stream import Stream
 from structured.extraction.task import Task
@@ -33,10 +44,11 @@ from structured.models import LanguageModel, Model, find_model
 from structured.output_types.html import card, table, verbatim
 from structured.output_types.keys import check_merge_by
 from structured.output_types.output_type import OutputType, check_interface, description_of
-from structured.output_types.resolve import resolve_type
+from structured.output_types.python_type import USUAL_TYPES
+from structured.output_types.resolve import TypeLike, resolve_type
 from structured.results.result import Provenance, Result
 
-T = TypeVar("T")
+T = TypeVar("T", default=Any)
 
 _SAMPLING_OPTIONS = {*SAMPLING, "max_tokens", "observe", "repetition", "retries", "search"}
 """The options that say how answers are sampled."""
@@ -60,19 +72,16 @@ class Extractor(Generic[T]):
         VocabularyError: The tokenizer cannot be used, or cannot spell any answer of the type.
     """
 
-    task: Task
-
-    @overload
-    def __init__(self, output_type: type[T] | OutputType[T], **options: Unpack[Options]) -> None: ...
-    @overload
-    def __init__(self: "Extractor[Any]", output_type: object, **options: Unpack[Options]) -> None: ...
-    def __init__(self, output_type: object, **options: Unpack[Options]) -> None:
+    @with_listed_options()
+    def __init__(self, output_type: TypeLike[T], **options: Unpack[Options]) -> None:
         options = checked_options(options)
         self._arguments = (output_type, options)
         missing, grounded = options.get("allow_missing"), options.get("grounded")
         resolved_type = resolve_type(output_type, missing, options.get("layout"), grounded=grounded)
-        self.run = Run.of(options)
+        self._run = Run.of(options)
         check_interface(resolved_type)  # before a model is loaded
+        if output_type is None or output_type is type(None):
+            raise SchemaError("The type is None, so there is nothing to extract", remedy=f"Pass {USUAL_TYPES}.")
         chunking = options.get("chunking")
         if chunking and chunking.merge_by:
             check_merge_by(resolved_type, chunking.merge_by)
@@ -87,20 +96,20 @@ class Extractor(Generic[T]):
             from structured.extraction.remote_task import RemoteTask  # with what only servers need
 
             kind = RemoteTask
-        self.task = kind(resolved_type, model, description, options.get("instructions"), examples, options)
-        self.task.make_ready(self.run.search)
+        self._task: Task = kind(resolved_type, model, description, options.get("instructions"), examples, options)
+        self._task.make_ready(self._run.search)
 
     def __repr__(self) -> str:
-        return f"Extractor({self.task.output_type.name}, model={self.task.model.name!r})"
+        return f"Extractor({self._task.output_type.name}, model={self._task.model.name!r})"
 
     def _repr_html_(self) -> str:
         """Return the model, how answers are looked for, and the type as the prompt shows it."""
-        task, missing = self.task, self._arguments[1].get("allow_missing")
+        task, missing = self._task, self._arguments[1].get("allow_missing")
         facts = {
             "model": task.model.name,
-            "search": str(self.run.search),
+            "search": str(self._run.search),
             "max_tokens": f"{task.max_tokens:,}",
-            "retries": f"{self.run.options['retries']:,}",
+            "retries": f"{self._run.options['retries']:,}",
             "system": task.system,
             "instructions": task.instructions,
             "examples": f"{len(task.examples):,}" if task.examples else None,
@@ -120,6 +129,7 @@ class Extractor(Generic[T]):
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         return copy.copy(self)  # nothing in it changes, and the model is not to be had twice
 
+    @with_listed_options(names=_SAMPLING_OPTIONS, defaults=dict.fromkeys(_SAMPLING_OPTIONS, UNCHANGED))
     def with_options(self, **options: Unpack[Options]) -> Self:
         """Return the extractor under other options, which say only how answers are sampled; the type stays prepared.
 
@@ -134,15 +144,17 @@ class Extractor(Generic[T]):
                 "Make another Extractor."
             )
         checked = checked_options(cast("Options", {**options_before, **options}))
-        return self._twin(_arguments=(output_type, checked), run=Run.of(checked), task=self.task.with_options(checked))
+        return self._twin(
+            _arguments=(output_type, checked), _run=Run.of(checked), _task=self._task.with_options(checked)
+        )
 
     def verbatim(self) -> Self:
         """Return the extractor whose prompt is the text or the chat itself, without a word of the library's."""
-        return self._twin(task=dataclasses.replace(self.task, is_verbatim=True))
+        return self._twin(_task=dataclasses.replace(self._task, is_verbatim=True))
 
     def with_alternatives(self, count: int) -> Self:
         """Return the extractor that records the likeliest tokens beside each sampled one, in `generations`."""
-        return self._twin(task=dataclasses.replace(self.task, alternatives=count))
+        return self._twin(_task=dataclasses.replace(self._task, alternatives=count))
 
     def _twin(self, **members: Any) -> Self:
         twin = object.__new__(type(self))
@@ -152,54 +164,42 @@ class Extractor(Generic[T]):
     @property
     def memory(self) -> int:
         """The bytes that the index of its answers takes, roughly; 0 where none is made yet, or a server has it."""
-        return self.task.memory if isinstance(self.task, GuidedTask) else 0
+        return self._task.memory if isinstance(self._task, GuidedTask) else 0
 
     @property
     def output_type(self) -> OutputType[Any]:
         """The type, as the library reads it."""
-        return self.task.output_type
+        return self._task.output_type
 
     @property
     def model(self) -> Model:
         """The model."""
-        return self.task.model
+        return self._task.model
 
     @property
     def provenance(self) -> Provenance:
         """The type, the model, the prompt and the options that decide its answers."""
-        return self.task.provenance
+        return self._task.provenance
 
     @property
     def description(self) -> str:
         """The type, as the prompt describes it."""
-        return self.task.description.text
+        return self._task.description.text
 
-    def __call__(self, text: TextOrChat, *, instructions: str | None = None) -> T:
-        """Extract one instance from a text, or from the messages of a chat.
+    def __call__(self, text: TextLike, *, instructions: str | None = None) -> T:
+        """Extract one instance from a text, or from whatever else `extract` takes as one.
 
         `instructions` apply to this call alone, and follow those of the extractor. Raises PromptError, BudgetError,
         GenerationError or MissingError.
         """
-        return self.result_of(text, instructions, document_name="the text", wants_confidence=False).value
+        return result_for(self, text, instructions, document_name="the text", wants_confidence=False).value
 
-    def result(self, text: TextOrChat, *, instructions: str | None = None) -> Result[T]:
+    def result(self, text: TextLike, *, instructions: str | None = None) -> Result[T]:
         """Extract one instance from a text, and return it with its evidence; see `Result`.
 
         Raises PromptError, BudgetError or GenerationError.
         """
-        return self.result_of(text, instructions, document_name="the text")
-
-    def result_of(
-        self, document: DocumentLike, instructions: str | None, *, document_name: str, wants_confidence: bool = True
-    ) -> Result[T]:
-        """Return the result for a document that errors call by a name; its evidence tells confidences if asked to."""
-        task = (self.task.with_confidence if wants_confidence else self.task).with_instructions(instructions)
-        task.warn_of_unused()
-        warn_of_path(document)
-        (result,) = self.run.results([(task, document)], BatchState(1), progress=None, document_name=document_name)
-        if result.error is not None:
-            raise result.error
-        return result
+        return result_for(self, text, instructions, document_name="the text")
 
     def results(
         self, documents: Documents, *, progress: bool | None = None, document_name: str | None = None
@@ -221,9 +221,9 @@ class Extractor(Generic[T]):
             ModelError: The model failed; what was finished before has been yielded.
         """
         check_progress(progress)
-        work = ((self.task.with_confidence, document) for document in each_document(documents))
-        self.task.with_confidence.warn_of_unused()
-        return self.run.results(work, BatchState(count_of(documents)), progress=progress, document_name=document_name)
+        work = ((self._task.with_confidence, document) for document in each_document(documents))
+        self._task.with_confidence.warn_of_unused()
+        return self._run.results(work, BatchState(count_of(documents)), progress=progress, document_name=document_name)
 
     async def aresults(
         self, documents: AsyncDocuments, *, progress: bool | None = None
@@ -266,15 +266,15 @@ class Extractor(Generic[T]):
         """
         one_of(get_args(ErrorPolicy))("errors", errors)
         check_progress(progress)
-        waiting_documents = ((self.task, document) for document in each_document(documents))
-        self.task.warn_of_unused()
-        return self.run.values(waiting_documents, total=count_of(documents), errors=errors, progress=progress)
+        waiting_documents = ((self._task, document) for document in each_document(documents))
+        self._task.warn_of_unused()
+        return self._run.values(waiting_documents, total=count_of(documents), errors=errors, progress=progress)
 
-    def stream(self, text: TextOrChat) -> Stream[T]:
+    def stream(self, text: TextLike) -> Stream[T]:
         """Return the answer to a text or messages as a `Stream`. Raises PromptError, BudgetError."""
-        if self.run.search.is_of_several:
+        if self._run.search.is_of_several:
             raise ValueError("An answer can be streamed if it is the only one. Leave out search.")
-        task, run = self.task.with_confidence, self.run
+        task, run = self._task.with_confidence, self._run
         task.warn_of_unused()
         warn_of_stream(task.passed_options)
         warn_of_path(text)
@@ -301,12 +301,36 @@ class Extractor(Generic[T]):
 
         return Stream(pieces, task.output_type, read)
 
-    def prompt(self, document: TextOrChat) -> str | list[dict[str, str]]:
+    def prompt(self, document: TextLike) -> str | list[dict[str, str]]:
         """Return the prompt for a document: chat messages if the model has a chat template, else plain text.
 
         Raises PromptError for what is no document.
         """
-        return self.task.prompt(Conversation.read(document))
+        return self._task.prompt(Conversation.read(read_document(document).text))
+
+
+def task_and_run(extractor: Extractor[Any]) -> tuple[Task, Run]:
+    """Return how an extractor reads a document, and how it looks for answers."""
+    return extractor._task, extractor._run  # noqa: SLF001  for the other calls of this package alone
+
+
+def result_for(
+    extractor: Extractor[T],
+    document: TextLike,
+    instructions: str | None,
+    *,
+    document_name: str,
+    wants_confidence: bool = True,
+) -> Result[T]:
+    """Return the result for a document that errors call by a name; its evidence tells confidences if asked to."""
+    task, run = task_and_run(extractor)
+    task = (task.with_confidence if wants_confidence else task).with_instructions(instructions)
+    task.warn_of_unused()
+    warn_of_path(document)
+    (result,) = run.results([(task, document)], BatchState(1), progress=None, document_name=document_name)
+    if result.error is not None:
+        raise result.error
+    return result
 
 
 def _answer_text(output_type: OutputType[Any], value: object, name: str) -> str:

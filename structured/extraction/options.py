@@ -2,9 +2,10 @@
 
 import dataclasses
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import groupby
 from pathlib import Path
-from typing import Any, Literal, Optional, TypedDict, cast, get_args
+from typing import Any, Literal, TypeAlias, TypedDict, TypeVar, cast, get_args
 
 from structured.decoding.generate import DEFAULT_BATCH_SIZE
 from structured.decoding.repetition import Repetition
@@ -29,10 +30,11 @@ from structured.errors.calling_line import warn
 from structured.errors.values import message, shown
 from structured.extraction.documents.chunks import DEFAULT_CHUNKING, Chunking
 from structured.extraction.events import Listener
-from structured.models import ModelSource
+from structured.models.load import OTHER_NAMES, ModelSource, load_model
 from structured.output_types.json_output import DEFAULT_LAYOUT, JsonLayout
 from structured.output_types.output_type import OutputType
 from structured.output_types.paths import FieldSelection
+from structured.output_types.python_type import type_name
 from structured.results.evidence import Calibration
 
 ErrorPolicy = Literal["raise", "return", "skip"]
@@ -50,6 +52,7 @@ DEFAULTS: Mapping[str, Any] = {
     "layout": DEFAULT_LAYOUT,
     **{field.name: field.default for field in dataclasses.fields(Sampler) if field.default is not None},
     "repetition": Repetition(),
+    "examples": (),
     "jump_forward": True,
     "search": Samples(1),
     "max_tokens": 1024,
@@ -66,63 +69,63 @@ class Options(TypedDict, total=False):
     """The options of `extract`, `extract_batch`, `structured` and `Extractor`.
 
     A function of yours can pass them on with their types: `def mine(**options: Unpack[Options])`. Options are checked
-    when they are passed. Numbers may be NumPy's; True and False are not numbers. None stands for the default where the
-    type allows it.
+    when they are passed. Numbers may be NumPy's; True and False are not numbers. None stands for the default if the
+    type allows None.
 
     Attributes:
         model: The model, as `load_model` takes it, or the address of one behind a server, as `connect` takes it.
-            Default: the one that STRUCTURED_MODEL names, or the packaged model.
-        instructions: What to do; stands before the document. Default: none.
-        system: A system prompt: the first message for a model with a chat template, and the head of the prompt for
-            another. Default: none.
+            Default: the model that STRUCTURED_MODEL names, or the packaged model.
+        instructions: The task, in your own words; it stands before the document. Default: none.
+        system: A system prompt: the first message for a model with a chat template, and the beginning of the prompt
+            for any other model. Default: none.
         examples: Pairs of a document and the right answer, an instance of the type. Default: none.
-        grounded: The values that the text has to state: strings that it holds on the boundaries of words, numbers and
-            dates that it writes in any form. True: all of them, but for enums and booleans; a string that may be null,
-            and one that is an item of a list, is written freely, and removed if the text does not have it, and so is
-            another copy of an item that it does not have as often. Or a list of paths, as for `allow_missing`, or of
-            items: `tags[]`. Default: those that the type marks as `Grounded`.
-        allow_missing: The fields that the text may not state. True: every field that is neither optional nor a list; of
-            a `JsonSchema`, every property that is not required. Or a list of paths, as `inspect_type` shows them:
-            `["age", "lines[].price"]`. They are listed in `missing` of the result, and have their defaults. Default:
-            none.
+        grounded: The values that the text has to state: strings that it contains as whole words, and numbers and dates
+            that it contains in any form. True grounds every value except enums and booleans. Strings that may be
+            null or are in lists are checked afterwards instead: they are removed if the text does not contain them,
+            and so are surplus copies of list items. A list of paths, as for `allow_missing`, grounds these values
+            alone; `tags[]` stands for the items of a list. Default: the values that the type marks as `Grounded`.
+        allow_missing: The fields that the text may leave out. True allows it for every field that is neither optional
+            nor a list and, in a `JsonSchema`, for every property that is not required. A list of paths, as
+            `inspect_type` shows them, allows it for these fields alone: `["age", "lines[].price"]`. The fields that
+            are left out have their defaults, and the result lists them in `missing`. Default: none.
         layout: The whitespace of JSON texts, and which optional properties they have: a `JsonLayout`. Default: spaced,
             as `json.dumps` writes, with all properties.
-        temperature: 0 (default) takes the likeliest token. Above 0, tokens are sampled from softmax(logits /
-            temperature).
-        top_k: Samples from at most this many tokens, the likeliest that are allowed. Default: no limit.
-        top_p: Samples from the likeliest tokens that together have this probability. Default: 1.
-        min_p: Samples from tokens that are at least this fraction as likely as the likeliest. Default: 0.
-        repetition: What is done about repetition: a `Repetition`. Default: a string or a list is closed when its end
-            repeats itself.
-        jump_forward: Jump-forward decoding: tokens that the type determines, such as field names, are appended
-            without asking the model, and probable ones are proposed ahead (speculation). Default: True. No
-            answer becomes impossible by it; with a temperature, the same seed samples another one.
-        thinking: Lets a reasoning model write freely, up to a marker, before its answer. Default: none.
+        temperature: How evenly tokens are sampled: from softmax(logits / temperature). Default: 0, which takes the
+            likeliest token.
+        top_k: The most tokens to sample from, the likeliest that are allowed. Default: no limit.
+        top_p: Only the likeliest tokens that together have this probability are sampled. Default: 1.
+        min_p: Only tokens that are at least this fraction as likely as the likeliest are sampled. Default: 0.
+        repetition: How repetition is treated: a `Repetition`. Default: a string or a list that repeats itself at its
+            end is closed.
+        jump_forward: Whether tokens that the type determines, such as field names, are appended without asking the
+            model, and probable tokens are proposed ahead (speculation). Default: True. Every answer stays possible;
+            with a temperature, the same seed samples another one.
+        thinking: Lets a reasoning model write freely, up to a marker, before its answer: a `Thinking`. Default: none.
         seed: Makes sampling repeatable. Each document and each attempt has random numbers of its own. Default:
             none.
         search: How an answer is searched for: `Beams(4)`, `Samples(5, vote=True)` or `Particles(16)`, each with the
             number of candidates. Default: one text, greedy or sampled.
-        max_tokens: The most tokens in one answer. Default: 1,024; never more than the context leaves. An answer
-            that would be longer is completed as briefly as the type allows, with a BudgetWarning.
+        max_tokens: The most tokens in one answer. Default: 1,024; never more than the context leaves. A longer
+            answer is completed as briefly as the type allows, with a BudgetWarning.
         retries: How often an answer that validators reject is sampled again. Default: 3. Retries of greedy
             answers and of beam search use temperature 0.7.
-        repair: What a retry writes again. "field" (default): the values that Pydantic's errors name; the others are
-            kept, and cost nothing. "told": the same, and the model is told what was wrong. "whole": all of the
-            answer. The last retry, and one after a rule for the whole, writes all of it in any case.
-        calibration: How confidences become shares of values that are right: a Calibration, or the path of one. Default:
-            none; a confidence is then the probability that the model gave.
-        batch_size: How many documents go through the model at once. Default: 8.
-        batch_tokens: The most tokens, prompts and whole budgets counted, that are in the model's memory at
-            once, unless one text (or one beam search) needs more. Default: no limit. A batch that does not fit
-            on a GPU is halved in any case.
-        chunking: How a document that is too long is read in chunks, and what they say is merged: a `Chunking`. Default:
-            in chunks that fit the context.
-        observe: A function that is called with each event of the call as it happens: see `events`. What it raises
-            ends the call. Default: none.
+        repair: The part of a rejected answer that a retry writes again. "field" (default): the values that Pydantic's
+            errors name; the other values are kept, and cost nothing. "told": the same, and the model is told the
+            errors. "whole": the whole answer. The last retry writes the whole answer in any case, and so does a retry
+            after an error of the whole answer.
+        calibration: Turns confidences into shares of values that are right: a `Calibration`, or the path of one.
+            Default: none; a confidence is then the probability that the model gave.
+        batch_size: The most documents that go through the model at once. Default: 8.
+        batch_tokens: The most tokens in the model's memory at once, prompts and whole budgets included, unless one text
+            or one beam search needs more. Default: no limit. A batch that does not fit on a GPU is halved in any case.
+        chunking: How a document that is too long is read in chunks, and how their answers are merged: a `Chunking`.
+            Default: in chunks that fit the context.
+        observe: A function that is called with each event of the call as it happens: see `events`. An error that it
+            raises ends the call. Default: none.
         cache: Whether masks are kept on disk for later processes. Default: True.
     """
 
-    model: Optional[ModelSource]  # noqa: UP045  the alias is a string
+    model: ModelSource | None
     instructions: str | None
     system: str | None
     examples: Sequence[tuple[str, object]]
@@ -237,8 +240,13 @@ _HINTS = {
     "random_seed": "It is called seed.",
     "system_prompt": "It is called system.",
     "messages": "Pass them in place of the text.",
-    "device": "Pass model=load_model(…, device=…).",
-    "dtype": "Pass model=load_model(…, dtype=…).",
+    **{
+        other: f"Pass model=load_model(…, {name}=…)."
+        for name in inspect.signature(load_model).parameters
+        for other in (name, *(other for other, ours in OTHER_NAMES.items() if ours == name))
+        if name != "source"
+    },
+    **dict.fromkeys(("model_id", "model_name", "model_path", "repo_id"), "It is called model."),
     **dict.fromkeys(("optional", "optional_properties"), "Pass layout=JsonLayout(optional_properties=…)."),
     "whitespace": "Pass layout=JsonLayout(…).",
     **dict.fromkeys(("errors", "progress"), "It belongs to extract_batch."),
@@ -253,7 +261,10 @@ _NOT_SAMPLED = "classify samples nothing: it scores each value as a whole. Leave
 _ONE_TEXT = "classify takes one text. Leave it out."
 _ONE_ANSWER = "An answer in a draft is taken or rejected as a whole. Leave it out, or use extract."
 
-_REFUSED: Mapping[str, Mapping[str, str]] = {
+CallWithOptions: TypeAlias = Literal["extract", "structured", "classify", "draft"]
+"""The kinds of calls that take options, by the options that they refuse."""
+
+_REFUSED: Mapping[CallWithOptions, Mapping[str, str]] = {
     "extract": {},
     "structured": {"evidence": "Annotate the function: -> Result[Model]."},
     "classify": {
@@ -278,15 +289,74 @@ _REFUSED: Mapping[str, Mapping[str, str]] = {
 }
 """For each kind of call what to do in place of the options that it does not take."""
 
+OPTION_TYPES: Mapping[str, str] = {name: type_name(annotation) for name, annotation in Options.__annotations__.items()}
+"""The type of each option, as signatures and the reference show it."""
+
+
+class _PlainText(str):
+    """A type or a default in a signature: a text that is shown without quotation marks."""
+
+    __slots__ = ()
+    __repr__ = str.__str__
+
+
+UNCHANGED = _PlainText("...")
+"""The default of an option that stays as it is, in a signature."""
+
+
+class _Signature(inspect.Signature):
+    """A signature of which `help` shows one parameter in each line."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        lines: list[str] = []
+        for kind, parameters in groupby(self.parameters.values(), lambda parameter: parameter.kind):
+            lines += ["*"] if kind is inspect.Parameter.KEYWORD_ONLY else []
+            lines += map(str, parameters)
+            lines += ["/"] if kind is inspect.Parameter.POSITIONAL_ONLY else []
+        return "".join(("(", *(f"\n    {line}," for line in lines), f"\n) -> {self.return_annotation!r}"))
+
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def with_listed_options(
+    call: CallWithOptions = "extract", *, names: Collection[str] = OPTION_TYPES, defaults: Mapping[str, Any] = DEFAULTS
+) -> Callable[[F], F]:
+    """Return a decorator that lists the options of a call in the signature of a function that takes `**options`.
+
+    So `help`, IPython and notebooks show each with its type and default. Type checkers know them by `Unpack[Options]`.
+    """
+    options = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=defaults.get(name), annotation=_PlainText(text))
+        for name, text in OPTION_TYPES.items()
+        if name in names and name not in _REFUSED[call]
+    ]
+
+    def decorate(function: F) -> F:
+        signature = inspect.signature(function)
+        *parameters, _ = signature.parameters.values()
+        listed = [*(one.replace(annotation=_type_text(one.annotation)) for one in parameters), *options]
+        function.__signature__ = _Signature(listed, return_annotation=_type_text(signature.return_annotation))  # type: ignore[attr-defined]  # of functions
+        return function
+
+    return decorate
+
+
+def _type_text(annotation: Any) -> Any:
+    """Return an annotation as a signature shows it."""
+    if annotation is inspect.Signature.empty:
+        return annotation
+    return _PlainText(annotation if isinstance(annotation, str) else type_name(annotation))
+
 
 def check_progress(progress: bool | None) -> None:
     """Raise TypeError for what is neither a truth value nor None."""
     or_none(flag)("progress", progress)
 
 
-def checked_options(
-    options: Options, call: Literal["extract", "structured", "classify", "draft"] = "extract"
-) -> Options:
+def checked_options(options: Options, call: CallWithOptions = "extract") -> Options:
     """Return options as they are kept. Raises TypeError for unknown names and wrong kinds, and ValueError."""
     refused_names = _REFUSED[call]
     checks = {name: check for name, check in _CHECKS.items() if name not in refused_names}

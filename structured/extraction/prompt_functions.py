@@ -21,8 +21,8 @@ from typing import Any, ParamSpec, Self, TypeVar, Unpack, get_args, get_origin, 
 from structured.errors import PromptError, SchemaError
 from structured.errors.calling_line import in_thread
 from structured.errors.values import shown
-from structured.extraction.extractor import Extractor
-from structured.extraction.options import Options, checked_options
+from structured.extraction.extractor import Extractor, result_for
+from structured.extraction.options import Options, checked_options, with_listed_options
 from structured.extraction.prompts import is_message, is_messages, sections
 from structured.results.result import Result
 
@@ -157,6 +157,7 @@ P = ParamSpec("P")
 def structured(function: Callable[P, T], /) -> Callable[P, T]: ...
 @overload
 def structured(**options: Unpack[Options]) -> Callable[[Callable[P, T]], Callable[P, T]]: ...
+@with_listed_options("structured")
 def structured(function: Callable[..., Any] | None = None, /, **options: Unpack[Options]) -> Any:
     """Turn a function into a prompt.
 
@@ -213,7 +214,7 @@ def _decorate(function: Callable[..., Any], *, options: Options) -> Any:
         bound.apply_defaults()
         instructions, text = template.fill(bound.arguments)
         extractor, is_result = prepare()
-        result = extractor.result_of(text, instructions, document_name=template.text_name, wants_confidence=is_result)
+        result = result_for(extractor, text, instructions, document_name=template.text_name, wants_confidence=is_result)
         return result if is_result else result.value
 
     if inspect.iscoroutinefunction(function):

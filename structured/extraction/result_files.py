@@ -10,7 +10,9 @@ from dataclasses import replace
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias, TypeVar, Unpack, get_args, overload
+from typing import Any, NamedTuple, TypeAlias, Unpack, get_args
+
+from typing_extensions import TypeVar
 
 from structured.errors import OutputError, PromptError, error_of_one
 from structured.errors.arguments import one_of
@@ -28,23 +30,18 @@ from structured.extraction.documents.document import (
     id_of,
     read_document,
 )
-from structured.extraction.extractor import Extractor
+from structured.extraction.extractor import Extractor, task_and_run
 from structured.extraction.journal import Journal, RecordStream, Resume, SupportsWrite, each_record, to_path
-from structured.extraction.options import Options, check_progress
+from structured.extraction.options import Options, check_progress, with_listed_options
 from structured.extraction.records import DIGEST_OF_NO_TEXT, digest_of, line_of, metadata_to_json, record_of
 from structured.extraction.task import Task
-from structured.output_types.output_type import OutputType
-from structured.output_types.resolve import resolve_type
+from structured.output_types.resolve import TypeLike, resolve_type
 from structured.results.result import Provenance, Result, made_of, result_from_json
 
-T = TypeVar("T")
+T = TypeVar("T", default=Any)
 
 
-@overload
-def read_results(path: str | PathLike[str], output_type: type[T] | OutputType[T]) -> Iterator[Result[T]]: ...
-@overload
-def read_results(path: str | PathLike[str], output_type: object) -> Iterator[Result[Any]]: ...
-def read_results(path: str | PathLike[str], output_type: object) -> Iterator[Result[Any]]:
+def read_results(path: str | PathLike[str], output_type: TypeLike[T]) -> Iterator[Result[T]]:
     """Read the results that `write_results` wrote, one by one, in the order in which they were done.
 
     It may be read while it is written: a line that is not whole yet is left out.
@@ -115,8 +112,9 @@ class Written(NamedTuple):
     failed_before: int
 
 
+@with_listed_options()
 def write_results(
-    output_type: object,
+    output_type: TypeLike[Any],
     documents: Documents,
     output: Output,
     *,
@@ -161,8 +159,9 @@ def write_results(
     return write_results_of(Extractor[Any](output_type, **options), documents, output, resume=resume, progress=progress)
 
 
+@with_listed_options()
 async def awrite_results(
-    output_type: object,
+    output_type: TypeLike[Any],
     documents: AsyncDocuments,
     output: Output,
     *,
@@ -193,7 +192,8 @@ def write_results_of(
     """Write the results of an extractor; see `write_results`."""
     one_of(get_args(Resume))("resume", resume)
     check_progress(progress)
-    task = extractor.task.with_confidence
+    task, run = task_and_run(extractor)
+    task = task.with_confidence
     task.warn_of_unused()
     state = BatchState(count_of(documents), wants_evidence=True)
     with open_sink(output, task.provenance, resume) as sink:
@@ -209,7 +209,7 @@ def write_results_of(
                 yield None if unrecorded_document is None else (task, unrecorded_document[0])
 
         try:
-            with closing(extractor.run.results(waiting_documents(), state, progress=progress)) as results:
+            with closing(run.results(waiting_documents(), state, progress=progress)) as results:
                 for result in results:
                     digest = digests.pop(result.position)
                     to_line = partial(_line_of_result, digest=digest, call=sink.call, provenance=task.provenance)

@@ -14,6 +14,7 @@ from structured.extraction.result_files import read_results, write_results
 from structured.integrations.datasets import added_columns, cell_document, check_columns, result_cells
 from structured.jobs.flat_table import pyarrow
 from structured.output_types.paths import Steps, steps_to_path
+from structured.output_types.resolve import TypeLike
 
 Frame = TypeVar("Frame")
 
@@ -21,7 +22,7 @@ Frame = TypeVar("Frame")
 def extract_table(  # noqa: PLR0913  a batch, and its file
     frame: Frame,
     column: str,
-    output_type: object,
+    output_type: TypeLike[Any],
     *,
     prefix: str = "",
     output: str | PathLike[str] | None = None,

@@ -19,7 +19,7 @@ from structured.jobs.flat_table import pyarrow
 from structured.output_types.checks import has_checks
 from structured.output_types.output_type import check_interface
 from structured.output_types.paths import Steps, steps_to_path
-from structured.output_types.resolve import resolve_type
+from structured.output_types.resolve import TypeLike, resolve_type
 from structured.results.result import Result, error_to_json, made_of
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def cell_document(cell: Any) -> DocumentLike:
 
 def extract_dataset(
     dataset: D,
-    output_type: object,
+    output_type: TypeLike[Any],
     *,
     column: str = "text",
     rows: int = ROWS_AT_ONCE,
@@ -179,7 +179,7 @@ def _datasets() -> Any:
     return datasets
 
 
-def added_columns(output_type: object, options: Options, columns: ColumnStyle) -> dict[str, Column]:
+def added_columns(output_type: TypeLike[Any], options: Options, columns: ColumnStyle) -> dict[str, Column]:
     """Return the columns that are added for a type. Raises the errors of the type."""
     one_of(get_args(ColumnStyle))("columns", columns)
     missing, grounded = options.get("allow_missing"), options.get("grounded")

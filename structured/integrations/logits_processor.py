@@ -11,10 +11,11 @@ from collections.abc import Iterable
 from functools import partial
 from hashlib import blake2b
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeAlias, TypeVar, Union, cast
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeAlias, Union, cast
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import TypeVar
 
 from structured.decoding.device_masks import DeviceMasks, apply_masks
 from structured.decoding.generate import compile_type
@@ -37,8 +38,7 @@ from structured.index.guide import Guide
 from structured.index.masks import Mask, allows, mask_of
 from structured.models import ModelSource, load_model
 from structured.output_types.json_output import JsonLayout
-from structured.output_types.output_type import OutputType
-from structured.output_types.resolve import resolve_type
+from structured.output_types.resolve import TypeLike, resolve_type
 from structured.results.result import read_answer
 from structured.vocabulary import Vocabulary
 
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     import torch
     from transformers import PreTrainedTokenizerBase
 
-T = TypeVar("T")
+T = TypeVar("T", default=Any)
 
 TokenizerSource: TypeAlias = Union["PreTrainedTokenizerBase", ModelSource]
 """A tokenizer of transformers, or a model as `load_model` takes it."""
@@ -63,7 +63,7 @@ class GuidedLogitsProcessor(Generic[T]):
     serves one loop at a time: greedy, sampling, beams, several prompts padded on the left.
 
     Parameters:
-        output_type: An output type or a class; any other type, such as a union or a `JsonSchema`, as `Json(…)`.
+        output_type: As for `extract`.
         source: The tokenizer, `(model, tokenizer)`, or what `load_model` takes or returns. A model also says which
             tokens it ends at; there are often more of them than the tokenizer knows.
         max_tokens: The most tokens of one answer, its end token not counted; each answer is completed within the
@@ -82,7 +82,7 @@ class GuidedLogitsProcessor(Generic[T]):
 
     def __init__(  # noqa: PLR0913  the options of `extract`
         self,
-        output_type: OutputType[T] | type[T],
+        output_type: TypeLike[T],
         source: TokenizerSource,
         *,
         max_tokens: int,

@@ -28,7 +28,7 @@ from structured.extraction.records import Record, line_of, read_line
 from structured.extraction.result_files import Output, Written, open_sink, unrecorded, write_results_of
 from structured.extraction.run import Run
 from structured.output_types.output_type import check_interface
-from structured.output_types.resolve import resolve_type
+from structured.output_types.resolve import TypeLike, resolve_type
 from structured.results.result import Provenance
 
 DOCUMENTS_AT_ONCE = 64
@@ -66,7 +66,7 @@ class BatchActor:
         path: Further folders of modules.
     """
 
-    def __init__(self, make_type: Callable[[], object], options: Options, folder: str, path: list[str]) -> None:
+    def __init__(self, make_type: Callable[[], TypeLike[Any]], options: Options, folder: str, path: list[str]) -> None:
         if Path(folder).is_dir():
             os.chdir(folder)
         sys.path.extend(folder for folder in path if folder not in sys.path)
@@ -97,7 +97,7 @@ def _with_warnings(run: Callable[[], T]) -> WithWarnings[T]:
 
 
 def write_batch_by_actors(  # noqa: PLR0913  the batch, its output and its observers
-    make_type: Callable[[], object],
+    make_type: Callable[[], TypeLike[Any]],
     options: Options,
     documents: Iterable[DocumentLike],
     output: Output,

@@ -26,6 +26,7 @@ from structured.jobs.gold import Gold, GoldLike, read_gold
 from structured.output_types.html import as_text
 from structured.output_types.output_type import OutputType
 from structured.output_types.paths import end_values, steps_to_field
+from structured.output_types.resolve import TypeLike
 from structured.results.comparison import Compare
 
 if TYPE_CHECKING:
@@ -128,7 +129,7 @@ class Tuning:
 
 
 def tune(  # noqa: PLR0913  the gold, the budget and the rules
-    output_type: object,
+    output_type: TypeLike[Any],
     gold: GoldLike,
     *,
     model: "ModelSource | None" = None,
@@ -262,7 +263,7 @@ PLAIN = "plain"
 class _Race:
     """Candidates beside the plain call, by their names, and the answers that they cost."""
 
-    def __init__(self, output_type: object, options: Mapping[str, Any], rules: Mapping[str, Any]) -> None:
+    def __init__(self, output_type: TypeLike[Any], options: Mapping[str, Any], rules: Mapping[str, Any]) -> None:
         plain = Extractor[Any](output_type, **options)
         self.output_type = plain.output_type
         self.options: dict[str, Mapping[str, Any]] = {PLAIN: {}}

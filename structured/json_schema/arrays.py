@@ -64,10 +64,10 @@ def arrays_of_distinct_items(
     values = {text for item_texts in listed for text in item_texts}
     are_few = len(listed) == len(texts) and len(values) <= MAX_DISTINCT
     if location.is_type and not are_few:
-        raise _refusal(
-            distinct,
-            "items of more than a few values",
-            "Use list in place of set, and remove what is repeated in a Pydantic validator.",
+        raise distinct.location.refusal(
+            f"A set of at least {limits[0]:,} items is supported if its items have at most {MAX_DISTINCT} values",
+            keyword="uniqueItems",
+            remedy="Use list in place of set, and remove what is repeated in a Pydantic validator.",
         )
     if any(contains_rules(schemas)):
         raise _refusal(

@@ -16,8 +16,10 @@ from threading import RLock
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeAlias, Union, cast
 
+from typing_extensions import TypeAliasType
+
 from structured.errors import ModelError, PackagedModelWarning
-from structured.errors.arguments import count, or_none
+from structured.errors.arguments import count, or_none, says_arguments
 from structured.errors.calling_line import warn
 from structured.errors.values import described, shown
 from structured.models.adapters import add_adapter, find_adapter
@@ -49,16 +51,30 @@ PACKAGED_NAME = "the packaged model"
 PACKAGED_ID = "packaged"
 """Its name where users name a model."""
 
-ModelSource: TypeAlias = (
-    "str | Path | Model | Llama | tuple[PreTrainedModel, PreTrainedTokenizerBase] | tuple[LogitsFunction, Tokenizer]"
+ModelSource = TypeAliasType(
+    "ModelSource",
+    "str | Path | Model | Llama | tuple[PreTrainedModel, PreTrainedTokenizerBase] | tuple[LogitsFunction, Tokenizer]",
 )
+"""A model, or its name, folder, file or address; see `load_model`."""
 
+
+OTHER_NAMES = {
+    **dict.fromkeys(("device", "devices"), "device_map"),
+    **dict.fromkeys(("torch_dtype", "precision"), "dtype"),
+    **dict.fromkeys(("n_gpu_layers", "num_gpu_layers", "num_gpu", "ngl"), "gpu_layers"),
+    **dict.fromkeys(("n_ctx", "num_ctx", "ctx_size", "max_model_len", "max_seq_len"), "context_length"),
+    **dict.fromkeys(("lora", "lora_path", "lora_adapter", "peft"), "adapter"),
+    **dict.fromkeys(("n_threads", "num_threads", "num_thread"), "threads"),
+    **dict.fromkeys(("model", "model_id", "model_name", "model_path", "repo_id"), "source"),
+}
+"""What other libraries call the arguments of `load_model`."""
 
 _CONTEXT_LENGTH = or_none(count(1, "1 or greater, or None where there is no limit"))
 _THREADS = or_none(count(1))
 _GPU_LAYERS = or_none(count(-1, "-1 for all, 0 or greater, or None for what is usual"))
 
 
+@says_arguments(OTHER_NAMES)
 def load_model(  # noqa: PLR0913  the options of loading
     source: "ModelSource | None" = None,
     *,

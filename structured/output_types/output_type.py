@@ -9,10 +9,17 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from hashlib import sha256
-from typing import Any, Generic, Literal, NamedTuple, TypeVar, TypeVarTuple, overload
+from typing import (
+    Any,
+    Generic,
+    Literal,
+    NamedTuple,
+    TypeVarTuple,
+    overload,
+)
 
 from pydantic_core import to_jsonable_python
-from typing_extensions import get_protocol_members
+from typing_extensions import TypeVar, get_protocol_members
 
 from structured.automata import Automaton
 from structured.automata.byte_automaton import Recogniser, reset_if_exhausted
@@ -22,7 +29,7 @@ from structured.json_schema.document.location import Subschema
 from structured.output_types.annotations import Annotation
 from structured.output_types.paths import Steps
 
-T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True, default=Any)
 U = TypeVar("U")
 Values = TypeVarTuple("Values")
 
@@ -59,7 +66,7 @@ class Piece(NamedTuple):
     end: int
 
 
-class OutputType(ABC, Generic[T]):
+class OutputType(ABC, Generic[T_co]):
     """Something that a model can be asked for, and that its text is read back as.
 
     A subclass says what may be written (`automaton`), what a text means (`parse`) and how the prompt describes it
@@ -113,7 +120,7 @@ class OutputType(ABC, Generic[T]):
         """Return the automaton of the answers to a document, over UTF-8. Raises SchemaError where there is none."""
 
     @abstractmethod
-    def parse(self, text: str) -> T:
+    def parse(self, text: str) -> T_co:
         """Return the value of an answer. Raises ValueError if it is rejected, by a validator for example."""
 
     @abstractmethod
@@ -157,22 +164,22 @@ class OutputType(ABC, Generic[T]):
             self.automaton()
 
     @overload
-    def __add__(self, other: str) -> "OutputType[T]": ...
+    def __add__(self, other: str) -> "OutputType[T_co]": ...
     @overload
-    def __add__(self, other: "OutputType[U] | type[U]") -> "Several[T, U]": ...
+    def __add__(self, other: "OutputType[U] | type[U]") -> "Several[T_co, U]": ...
     @overload
     def __add__(self, other: object) -> "OutputType[Any]": ...
     def __add__(self, other: object) -> "OutputType[Any]":
         """Return the texts of this type, each with one of the other behind it; a str is a fixed text."""
         return _OPERATORS["+"](self, other)
 
-    def __radd__(self, other: str) -> "OutputType[T]":
+    def __radd__(self, other: str) -> "OutputType[T_co]":
         return _OPERATORS["+"](other, self)
 
     @overload
-    def __or__(self, other: str) -> "OutputType[T | str]": ...
+    def __or__(self, other: str) -> "OutputType[T_co | str]": ...
     @overload
-    def __or__(self, other: "OutputType[U] | type[U]") -> "OutputType[T | U]": ...
+    def __or__(self, other: "OutputType[U] | type[U]") -> "OutputType[T_co | U]": ...
     @overload
     def __or__(self, other: object) -> "OutputType[Any]": ...
     def __or__(self, other: object) -> "OutputType[Any]":
@@ -182,14 +189,14 @@ class OutputType(ABC, Generic[T]):
     def __ror__(self, other: object) -> "OutputType[Any]":
         return _OPERATORS["|"](other, self)
 
-    def __and__(self, other: object) -> "OutputType[T]":
+    def __and__(self, other: object) -> "OutputType[T_co]":
         """Return the texts of this type that are of the other as well, which is a regular language."""
         return _OPERATORS["&"](self, other)
 
     def __rand__(self, other: object) -> "OutputType[Any]":
         return _OPERATORS["&"](other, self)
 
-    def __sub__(self, other: object) -> "OutputType[T]":
+    def __sub__(self, other: object) -> "OutputType[T_co]":
         """Return the texts of this type that are not of the other, which is a regular language."""
         return _OPERATORS["-"](self, other)
 
@@ -308,7 +315,7 @@ def automaton_of(output_type: OutputType[Any], document: str | None) -> Automato
     return reset_if_exhausted(automaton)
 
 
-def _call_member(output_type: OutputType[Any], member: str, run: Callable[[], T]) -> T:
+def _call_member(output_type: OutputType[Any], member: str, run: Callable[[], U]) -> U:
     try:
         return run()
     except (StructuredError, StructuredWarning):

@@ -156,7 +156,7 @@ def _refuse_other_kinds(value: object) -> None:
         if value.lstrip().startswith("{"):
             remedy = "If it is a JSON Schema, pass JsonSchema(...) of it."
     elif isinstance(value, Mapping | bool):
-        remedy = "If it is a JSON Schema, pass JsonSchema(...) of it."
+        remedy = _remedy_for_mapping(value)
     elif isinstance(value, list | tuple | set) and value and all(isinstance(item, str | int) for item in value):
         remedy = "If these are choices, pass Choice(...) of them."
     elif isinstance(value, list) and len(value) == 1:
@@ -171,6 +171,15 @@ def _refuse_other_kinds(value: object) -> None:
     else:
         return
     raise SchemaError(f"{problem}, not a type", remedy=remedy)
+
+
+def _remedy_for_mapping(value: Mapping[Any, object] | bool) -> str:
+    """Return what to pass in place of `{"name": str}`, or of a JSON Schema."""
+    if isinstance(value, bool) or not any(isinstance(part, type) or get_origin(part) for part in value.values()):
+        return "If it is a JSON Schema, pass JsonSchema(...) of it."
+    fields = ", ".join(f"{name}={type_name(part)}" for name, part in value.items())
+    are_names = all(isinstance(name, str) and name.isidentifier() for name in value)
+    return f"Pass pydantic.create_model('Name', {fields if are_names else '**fields'})."
 
 
 def _undefined_names(output_type: object, error: Exception) -> str:

@@ -2,7 +2,10 @@
 
 import functools
 from dataclasses import replace
-from typing import Annotated, Any, get_args, get_origin
+from types import CodeType
+from typing import Annotated, Any, Protocol, _SpecialForm, get_args, get_origin
+
+from typing_extensions import TypeAliasType, TypeForm, TypeVar
 
 from structured.errors import SchemaError
 from structured.output_types.call_types import call_type
@@ -12,6 +15,39 @@ from structured.output_types.json_schema import JsonSchema, JsonSchemaType
 from structured.output_types.output_type import OutputType
 from structured.output_types.paths import FieldSelection
 from structured.output_types.python_type import PythonType, python_type
+
+T = TypeVar("T", default=Any)
+T_co = TypeVar("T_co", covariant=True)
+
+
+class _Union(Protocol[T_co]):
+    """A union such as `Person | None`, as mypy sees it where it does not read it as a type."""
+
+    @property
+    def __args__(self) -> tuple[T_co, ...]: ...
+
+
+class _Function(Protocol):
+    """A function, and no class."""
+
+    @property
+    def __code__(self) -> CodeType: ...
+
+
+_Form = TypeAliasType("_Form", TypeForm[T] | _SpecialForm, type_params=(T,))
+
+TypeLike = TypeAliasType(
+    "TypeLike",
+    type[T] | _Form[T] | OutputType[T] | JsonSchema | _Function | functools.partial[Any] | _Union[T],
+    type_params=(T,),
+)
+"""Whatever may be asked for: `Person`, `list[Person] | None`, `Literal["a", "b"]`, `Regex("[0-9]{4}")`, a function.
+
+One union in place of overloads: at each mistake in an option, type checkers would list all overloads with all options.
+Pyright infers every type by `TypeForm` (PEP 747). Mypy 2.4 does not, in a union: to it, a class is `type[T]`, and the
+value of a union or a special form is `Any`. `_Form` hides `TypeForm` from mypy 1.19 to 2.1, which refuse
+`Literal["a"]` where they see it.
+"""
 
 
 def resolve_type(

@@ -282,7 +282,7 @@ def test_the_best_hypothesis_that_validators_accept_is_the_answer(document: str)
     """With beams for all hundred pairs of digits, the likeliest of the even ones is found at once."""
     extractor = Extractor(EvenDigits, model=MODEL, search=Beams(100), retries=0)
     request = Request(
-        MODEL.encode(str(extractor.prompt(document))), Guide(extractor.task.index(""), max_tokens=99), None
+        MODEL.encode(str(extractor.prompt(document))), Guide(extractor._task.index(""), max_tokens=99), None
     )  # type: ignore[arg-type]
     (ranking,) = beam_search(MODEL, [request], beams=100)
     assert len(ranking) == 100
@@ -327,7 +327,7 @@ def test_whatever_is_chosen_validates(output_type: Any, seed: int, vote: bool) -
             retries=0,
         )
         for answer in extractor.batch(["a", "b"]):
-            extractor.task.output_type.adapter.validate_python(answer)
+            extractor._task.output_type.adapter.validate_python(answer)
 
 
 def test_a_vote_is_among_the_answers_of_one_document() -> None:

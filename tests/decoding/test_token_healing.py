@@ -76,9 +76,9 @@ def test_what_is_taken_back_costs_nothing_of_the_budget(seed: int, spare: int, j
 
     def answer(tokenizer: ByteTokenizer, function: LogitsFunction) -> tuple[list[str], bool]:
         model = load_model((function, tokenizer))
-        shortest = Extractor(Names, model=model).task.index("").shortest_completion(0)
+        shortest = Extractor(Names, model=model)._task.index("").shortest_completion(0)
         extractor = Extractor(Names, model=model, max_tokens=shortest + spare, jump_forward=jump_forward)
-        item = extractor.task.item(0, "x")
+        item = extractor._task.item(0, "x")
         assert item.next_start.healed.required_prefix == (b"\n" if tokenizer is LONGER else b"")
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", BudgetWarning)

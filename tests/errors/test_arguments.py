@@ -2,6 +2,7 @@
 
 import copy
 import dataclasses
+import inspect
 import math
 import pickle
 import re
@@ -9,6 +10,7 @@ import warnings
 from collections.abc import Callable
 from enum import Enum
 from fractions import Fraction
+from functools import partial
 from typing import Any, get_args
 
 import numpy as np
@@ -46,6 +48,7 @@ from structured.json_schema.document.drafts import SchemaDraft
 from structured.json_schema.document.location import OptionalProperties
 from structured.json_schema.whitespace import WhitespaceName
 from structured.models import PACKAGED_MODEL, FunctionModel
+from structured.models.load import OTHER_NAMES
 from structured.results import PartialReader
 
 TOKENIZER = ByteTokenizer()
@@ -152,7 +155,7 @@ def test_any_damage_to_any_option_is_told(data: st.DataObject) -> None:
         assert any(re.search(rf"\b{name}\b", str(error)) for name in options) or "path" in str(error)
         return
     assert made.prompt("x")
-    if made.run.search.method.count <= 3 and options.get("observe") is None:
+    if made._run.search.method.count <= 3 and options.get("observe") is None:
         _, error = outcome(lambda: made("x"))
         assert error is None or isinstance(error, NotStatedError | MissingError) or "tokens" in str(error)
 
@@ -444,6 +447,21 @@ def test_the_annotations_of_parameters_need_not_resolve() -> None:
         (lambda: inspect_type(int, layout=JsonLayout("x")), ValueError, "whitespace is 'x'; it must be one of"),
         (lambda: PartialReader(int).feed(5), TypeError, "piece is 5; it must be text"),
         (lambda: load_model(MODEL, dtype=5), TypeError, "dtype is 5; it must be a name"),
+        *(
+            (
+                partial(load_model, MODEL, **{other: "x"}),
+                TypeError,
+                f"load_model: unknown argument {other}. It is called {name}. The",
+            )
+            for other, name in OTHER_NAMES.items()
+            if name in inspect.signature(load_model).parameters
+        ),
+        (lambda: load_model(MODEL, devicemap="x"), TypeError, "argument devicemap. Did you mean 'device_map'? The"),
+        (
+            lambda: load_model(MODEL, "x"),
+            TypeError,
+            "load_model: too many positional arguments. The arguments are source, device_",
+        ),
         (lambda: load_model(MODEL, device_map=5), TypeError, "device_map is 5; it must be a name"),
         (
             lambda: load_model(PACKAGED_MODEL, device_map="cudda"),

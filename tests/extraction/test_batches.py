@@ -157,8 +157,8 @@ def test_a_bad_document_costs_no_other_its_answer(
 def test_a_budget_that_is_too_small_is_the_error_of_its_document() -> None:
     """Where the context leaves less than the shortest answer takes."""
     free = Extractor(Digits, model=FunctionModel(LOGITS, TOKENIZER))
-    room = len(free.task.model.encode(free.prompt("Ana")))
-    model = FunctionModel(LOGITS, TOKENIZER, context_length=room + free.task.index("").shortest_completion(0) + 2)
+    room = len(free._task.model.encode(free.prompt("Ana")))
+    model = FunctionModel(LOGITS, TOKENIZER, context_length=room + free._task.index("").shortest_completion(0) + 2)
     found = extract_batch(Digits, ["Ana", "Ana" + "x" * 6, "Bob"], model=model, errors="return")
     assert [type(one) for one in found] == [Digits, BudgetError, Digits]
 
@@ -322,7 +322,7 @@ def test_a_call_warns_once_of_all_that_was_shortened() -> None:
 def test_the_context_is_not_blamed_on_max_tokens() -> None:
     """Where the context leaves less than max_tokens, the text is too long or the model too small."""
     free = Extractor(str, model=FunctionModel(ENDLESS, TOKENIZER))
-    context = len(free.task.model.encode(free.prompt("x" * 30))) + 20
+    context = len(free._task.model.encode(free.prompt("x" * 30))) + 20
     model = FunctionModel(ENDLESS, TOKENIZER, context_length=context)
     one = one_warning(lambda: extract(str, "x" * 30, model=model))
     assert str(one) == (

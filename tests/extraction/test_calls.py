@@ -1,11 +1,14 @@
 """The user's calls: whatever a model writes, Pydantic accepts."""
 
+import asyncio
 import json
 import random
 import re
 import warnings
+from collections.abc import Callable
 from datetime import date
-from typing import TYPE_CHECKING, Annotated, Literal, get_args
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import pytest
 from doubles import ByteTokenizer, each_generation, extract_each, json_hating_logits, random_logits
@@ -16,10 +19,13 @@ from pydantic import AfterValidator, BaseModel, Field, ImportString, TypeAdapter
 from strategies import WHITESPACES, output_types
 
 from structured import (
+    Document,
     Extractor,
     JsonLayout,
     Regex,
     StructuredError,
+    aextract,
+    classify,
     extract,
     extract_batch,
     extract_results,
@@ -37,8 +43,8 @@ from structured.errors import (
     SchemaError,
     StructuredWarning,
 )
-from structured.extraction import Options
-from structured.models import FunctionModel
+from structured.extraction import Options, TextLike
+from structured.models import FunctionModel, ScriptedModel
 
 if TYPE_CHECKING:
     from structured.decoding import Generation
@@ -50,6 +56,7 @@ MODELS = {
     "peaked": FunctionModel(random_logits(WIDTH, scale=20.0), TOKENIZER),
     "hates JSON": FunctionModel(json_hating_logits(TOKENIZER.tokens), TOKENIZER),
 }
+SCRIPTED = {"model": ScriptedModel('{"name": "Ana", "age": 31}')}
 
 
 Distinct = Annotated[set[str], Field(min_length=2)]
@@ -81,7 +88,7 @@ def test_every_answer_of_any_model_validates(name, output_type, whitespace, seed
         )
         answers = extractor.batch([f"document {i}" for i in range(20)])
     for answer in answers:
-        extractor.task.output_type.adapter.validate_python(answer)
+        extractor._task.output_type.adapter.validate_python(answer)
 
 
 @pytest.mark.thorough
@@ -91,7 +98,7 @@ def test_every_answer_of_any_model_validates(name, output_type, whitespace, seed
 def test_the_tightest_budget_is_met(name, output_type, source):
     """With as many tokens as the shortest answer takes, or a few more, the answer is whole; with one less, an error."""
     rng = random.Random(source)
-    index = Extractor(output_type, model=MODELS[name]).task.index("")
+    index = Extractor(output_type, model=MODELS[name])._task.index("")
     shortest = index.shortest_completion(index.automaton.start)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", StructuredWarning)
@@ -187,7 +194,7 @@ def test_what_prompts_share_they_share(documents):
 @pytest.mark.parametrize("call", ["extract", "extract_batch", "Extractor", "batch", "structured"])
 def test_warnings_name_the_line_of_the_user(call):
     """A short budget warns about the file that asked, whichever way it asked."""
-    index = Extractor(Person, model=MODELS["uniform"]).task.index("")
+    index = Extractor(Person, model=MODELS["uniform"])._task.index("")
     shortest = index.shortest_completion(index.automaton.start)
 
     @structured(model=MODELS["uniform"], max_tokens=shortest)
@@ -206,6 +213,57 @@ def test_warnings_name_the_line_of_the_user(call):
     with pytest.warns(BudgetWarning) as caught:
         calls[call]()
     assert {warning.filename for warning in caught} == {__file__}
+
+
+DOCUMENTS: dict[str, Callable[[Path], TextLike]] = {
+    "a text": lambda _: "Ana is 31.",
+    "a chat": lambda _: [{"role": "user", "content": "Ana is 31."}],
+    "a file": lambda file: file,
+    "an id with a text": lambda _: ("letter.txt", "Ana is 31."),
+    "a Document": lambda _: Document("Ana is 31.", id="letter.txt"),
+}
+
+DOORS: dict[str, Callable[[TextLike], object]] = {
+    "extract": lambda text: extract(Person, text, **SCRIPTED),
+    "aextract": lambda text: asyncio.run(aextract(Person, text, **SCRIPTED)),
+    "classify": lambda text: classify(bool, text, model=MODELS["uniform"]),
+    "call": Extractor(Person, **SCRIPTED),
+    "result": lambda text: Extractor(Person, **SCRIPTED).result(text).value,
+    "stream": lambda text: Extractor(Person, **SCRIPTED).stream(text).result().value,
+    "prompt": lambda text: Extractor(Person, **SCRIPTED).prompt(text),
+}
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+@pytest.mark.parametrize("door", DOORS)
+def test_every_door_reads_every_kind_of_document(door, document, tmp_path):
+    """Where one text goes, a chat, a file, an id with a text and a `Document` go, and are read as that text."""
+    file = tmp_path / "letter.txt"
+    file.write_text("Ana is 31.")
+    assert DOORS[door](DOCUMENTS[document](file)) == DOORS[door]("Ana is 31.")
+
+
+@pytest.mark.parametrize("nothing", [None, type(None)])
+def test_nothing_is_no_type_to_extract(nothing):
+    """At each door, before a model is loaded."""
+    options = {"model": "no/such/folder"}
+
+    @structured(**options)
+    def answer(text: str) -> nothing:
+        """Read {text}"""
+
+    calls = (lambda: extract(nothing, "x", **options), lambda: Extractor(nothing, **options), lambda: answer("x"))
+    for call in calls:
+        with pytest.raises(SchemaError, match=r"^The type is None, so there is nothing to extract\. Pass a BaseModel"):
+            call()
+
+
+def test_a_list_of_a_type_is_that_of_its_values():
+    for call in (extract, extract_batch, extract_results):
+        with pytest.raises(
+            TypeError, match=r"takes one type, and \[Any\] is a list\. For a list of them, pass list\[Any\]\.$"
+        ):
+            call([Any], ["one"], model=MODELS["uniform"])
 
 
 def test_a_list_of_types_is_no_type():
@@ -263,7 +321,7 @@ def test_an_answer_does_not_depend_on_its_batch():
 
 @pytest.mark.parametrize(
     "output_type",
-    [Literal["a", "b"], int, list[Person], Person | None, bool, None, date, Annotated[str, Field(max_length=3)]],
+    [Literal["a", "b"], int, list[Person], Person | None, bool, date, Annotated[str, Field(max_length=3)]],
 )
 def test_types_without_fields_are_output_types_too(output_type):
     answer = extract(output_type, "x", model=MODELS["uniform"], temperature=1.0, seed=1, max_tokens=200)

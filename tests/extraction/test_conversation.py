@@ -73,7 +73,7 @@ def test_a_chat_is_what_the_model_sees(
     shown = [
         {
             **turn,
-            "content": escape_labels(turn["content"], extractor.task.description)
+            "content": escape_labels(turn["content"], extractor._task.description)
             if turn["role"] == "user"
             else turn["content"],
         }
@@ -87,7 +87,7 @@ def test_a_chat_is_what_the_model_sees(
     turns = shown[len(system) :]
     assert told[-len(turns) :] == turns
     assert [turn["role"] for turn in told[: -len(turns)]] == ["user", "assistant"] * len(examples)
-    told_first = filter(None, (instructions, extractor.task.description.task))
+    told_first = filter(None, (instructions, extractor._task.description.task))
     above = [*(turn["content"] for turn in system), *told_first]
     assert first == {"role": "system", "content": "\n\n".join([*above, f"Type:\n{extractor.description}"])}
 
@@ -312,7 +312,7 @@ def test_prompts_of_chats_share_what_stands_above() -> None:
     prompts = [
         SCRIPTED.encode(extractor.prompt(chat)) for chat in (CHAT, [turn("x"), turn("y", "assistant"), turn("z")])
     ]
-    shared = extractor.task.chat_prompt_prefix
+    shared = extractor._task.chat_prompt_prefix
     assert all(tuple(prompt[: len(shared)]) == shared for prompt in prompts)
     assert extractor.description.encode() in b"".join(SCRIPTED.vocabulary.tokens[one] or b"" for one in shared)
 

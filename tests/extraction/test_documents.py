@@ -222,7 +222,7 @@ def test_what_made_an_answer_is_looked_up_when_it_is_asked_for() -> None:
     """A call for a value alone makes no prompt and reads no version for it."""
     made = extractor()
     made("a")
-    assert "provenance" not in vars(made.task)
+    assert "provenance" not in vars(made._task)
     provenance = made.result("a").provenance
     assert provenance is not None
     assert provenance.model == made.model.name

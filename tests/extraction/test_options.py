@@ -1,6 +1,9 @@
 """Options: whatever is passed to whichever call has an effect, or the call says by its name that it has none."""
 
+import inspect
+import pydoc
 import re
+import typing
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -23,16 +26,25 @@ from structured import (
     Result,
     Samples,
     Thinking,
+    aextract,
+    aextract_batch,
+    aextract_results,
+    awrite_results,
     classify,
     extract,
     extract_batch,
+    extract_results,
+    load_model,
     structured,
+    write_results,
 )
 from structured.automata import Automaton, RegularAutomaton
 from structured.errors import OptionWarning
-from structured.extraction.options import Options
+from structured.extraction import Draft
+from structured.extraction.options import DEFAULTS, Options, checked_options
 from structured.index import compilation
 from structured.models import FunctionModel, ScriptedModel
+from structured.models.load import OTHER_NAMES
 from structured.output_types import OutputType
 from structured.output_types.output_type import Description
 from structured.regex import literal
@@ -249,11 +261,64 @@ def test_an_unknown_option_lists_what_the_call_takes() -> None:
     """Those for evidence are listed where there are such."""
     for call in (extract, extract_batch):
         with pytest.raises(TypeError, match=r"The options are model, .*, cache\.$"):
-            call(bool, [TEXT], n=1, model="no/such/folder")  # type: ignore[call-overload]
+            call(bool, [TEXT], n=1, model="no/such/folder")  # type: ignore[call-arg]
     with pytest.raises(TypeError, match=r"The options are model, .*, cache\.$"):
-        structured(n=1)  # type: ignore[call-overload]
+        structured(n=1)  # type: ignore[call-arg]
     with pytest.raises(TypeError, match=r"The options are model, .*, cache\.$"):
-        classify(bool, TEXT, n=1, model="no/such/folder")  # type: ignore[call-overload]
+        classify(bool, TEXT, n=1, model="no/such/folder")  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize("loads", [name for name in inspect.signature(load_model).parameters if name != "source"])
+def test_the_arguments_of_load_model_are_no_options(loads: str) -> None:
+    """Under their names and those of other libraries: each is pointed to where `load_model` takes it."""
+    for name in (loads, *(other for other, ours in OTHER_NAMES.items() if ours == loads)):
+        with pytest.raises(TypeError, match=re.escape(f"option {name}. Pass model=load_model(…, {loads}=…). The")):
+            extract(bool, TEXT, **{name: "x"})
+
+
+ALL_OPTIONS = (extract, extract_batch, extract_results, aextract, aextract_batch, aextract_results)
+
+
+@pytest.mark.parametrize("call", [*ALL_OPTIONS, write_results, awrite_results, Extractor, structured])
+def test_signatures_show_every_option(call: Callable[..., Any]) -> None:
+    """Each with its type and its default, in short lines of `help`, and no `**options` beside them."""
+    signature = inspect.signature(call)
+    shown = {name: one for name, one in signature.parameters.items() if name in Options.__annotations__}
+    assert list(shown) == list(Options.__annotations__)
+    assert {name: one.default for name, one in shown.items()} == {name: DEFAULTS.get(name) for name in shown}
+    assert {one.kind for one in shown.values()} == {inspect.Parameter.KEYWORD_ONLY}
+    assert inspect.Parameter.VAR_KEYWORD not in {one.kind for one in signature.parameters.values()}
+    page = pydoc.render_doc(call, renderer=pydoc.plaintext)
+    for line in (
+        "model: ModelSource | None = None,",
+        "search: Beams | Samples | Particles | None = Samples(count=1, vote=False),",
+    ):
+        assert f"    {line}\n" in page
+    assert max(map(len, str(signature).splitlines())) <= 120
+    typing.get_type_hints(call)
+
+
+@pytest.mark.parametrize(("call", "kind"), [(classify, "classify"), (Draft, "draft"), (extract, "extract")])
+def test_a_signature_shows_the_options_that_the_call_takes(call: Any, kind: Any) -> None:
+    """An option that the call refuses is not shown."""
+    parameters = inspect.signature(call).parameters
+    for name in Options.__annotations__:
+        is_refused = False
+        try:
+            checked_options({name: DEFAULTS.get(name)}, kind)  # type: ignore[misc]
+        except TypeError as error:
+            is_refused = str(error).startswith(f"Unknown option {name}.")
+        assert (name in parameters) != is_refused
+    assert len(parameters) > 2
+
+
+def test_an_extractor_under_other_options_shows_what_may_change() -> None:
+    """The options that `with_options` takes, which stay as they are by default."""
+    extractor = Extractor(bool, model=ScriptedModel("true"))
+    parameters = inspect.signature(extractor.with_options).parameters
+    assert {*parameters} < {*Options.__annotations__}
+    assert {str(one.default) for one in parameters.values()} == {"..."}
+    extractor.with_options(**{name: DEFAULTS[name] for name in parameters if name in DEFAULTS})  # type: ignore[misc]
 
 
 def test_an_extractor_under_other_options_keeps_its_prompt() -> None:

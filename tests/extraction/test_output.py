@@ -361,10 +361,10 @@ def test_the_defaults_are_those_of_a_call() -> None:
     for name, value in DEFAULTS.items():
         plain = Extractor(Number, model=model)
         made = Extractor(Number, model=model, **{name: value})
-        assert (made.run, made.output_type.digest, made.task.options) == (
-            plain.run,
+        assert (made._run, made.output_type.digest, made._task.options) == (
+            plain._run,
             plain.output_type.digest,
-            plain.task.options,
+            plain._task.options,
         )
 
 

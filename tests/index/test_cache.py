@@ -433,7 +433,7 @@ def test_what_healed_prompts_have_taught_is_kept(tmp_path: Path, monkeypatch: py
 
     def learned(*, cache: bool) -> tuple[Index, bytes]:
         extractor = Extractor[Any](date, model=model, max_tokens=40, cache=cache, jump_forward=False)
-        item = extractor.task.item(0, "On 2024-12-03.")
+        item = extractor._task.item(0, "On 2024-12-03.")
         assert item.next_start.guide.index.states_known == 0 or cache
         match how:
             case "call":

@@ -222,9 +222,13 @@ def test_limits_without_a_length_between_them_are_named_with_their_unit_and_plac
         (
             Annotated[set[int], Field(min_length=2)],
             (
-                "'uniqueItems' is not supported for items of more than a few values (keyword 'uniqueItems'). "
+                "A set of at least 2 items is supported if its items have at most 10 values. "
                 "Use list in place of set, and remove what is repeated in a Pydantic validator."
             ),
+        ),
+        (
+            Annotated[set[bool], Field(min_length=3)],
+            "Unsatisfiable: too few items can be different. Let some value be valid.",
         ),
         (
             JsonSchema({"type": "array", "items": {"type": "string"}, "uniqueItems": True, "contains": {"const": "a"}}),

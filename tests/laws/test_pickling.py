@@ -83,7 +83,7 @@ def test_a_model_that_was_named_goes_by_its_name() -> None:
     extractor = Extractor(Person, model=PACKAGED_MODEL)
     data = pickle.dumps(extractor)
     assert len(data) < 1000
-    assert pickle.loads(data).task.model is extractor.task.model  # noqa: S301  what was written here
+    assert pickle.loads(data)._task.model is extractor._task.model  # noqa: S301  what was written here
 
 
 def test_what_cannot_be_pickled_is_named() -> None:
@@ -111,7 +111,7 @@ def test_copies_of_an_extractor_share_its_model() -> None:
     extractor = Extractor(Person, model=in_memory(tiny_llama), max_tokens=50)
     for representative in (copy.copy(extractor), copy.deepcopy(extractor), copy.deepcopy([extractor])[0]):
         assert representative is not extractor
-        assert representative.task.model is extractor.task.model
+        assert representative._task.model is extractor._task.model
         assert representative.prompt("x") == extractor.prompt("x")
 
 
@@ -134,6 +134,25 @@ def test_values_are_what_they_were(way: Any) -> None:
     assert said(way(result) if callable(way) else pickled(result, way)) == said(result)
     representative = way(refused) if callable(way) else pickled(refused, way)
     assert [str(error) for error in representative.refusals] == [str(error) for error in refused.refusals]
+
+
+@pytest.mark.parametrize("way", [copy.copy, copy.deepcopy, pickled])
+@pytest.mark.parametrize("text", ["Ana is 31.", "Is here.", ""], ids=["answered", "missing", "failed"])
+def test_a_copy_of_a_result_is_equal_to_it(way: Any, text: str) -> None:
+    """And has its hash; a result for another text, or with another value, is not equal to it."""
+    model = ScriptedModel('{"name": "Ana", "age": 31}' if "31" in text else '{"name": null, "age": null}')
+    extractor = Extractor(Person, model=model, allow_missing=True)
+    (result,) = extractor.results([text])
+    representative = way(result)
+    assert (representative == result, hash(representative) == hash(result)) == (True, True)
+    assert {representative} == {result}
+    for other in (
+        replace(result, document="Bo."),
+        replace(result, text="null"),
+        replace(result, metadata={"a": 1}),
+        text,
+    ):
+        assert result != other
 
 
 def test_a_result_that_was_pickled_keeps_all_where_a_field_is_replaced() -> None:

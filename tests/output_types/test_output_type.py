@@ -81,8 +81,19 @@ def test_names_are_as_written(output_type, name):
         (3, f"3 is a value, not a type. Pass {TYPES}."),
         ([int], "[<class 'int'>] is a value, not a type. For a list of them, pass list[int]."),
         (
-            {"a": int},
-            "{'a': <class 'int'>} is a value, not a type. If it is a JSON Schema, pass JsonSchema(...) of it.",
+            {"a": int, "b": list[str] | None},
+            (
+                "{'a': <class 'int'>, 'b': list[str] | None} is a value, not a type. "
+                "Pass pydantic.create_model('Name', a=int, b=list[str] | None)."
+            ),
+        ),
+        (
+            {"first name": str},
+            "{'first name': <class 'str'>} is a value, not a type. Pass pydantic.create_model('Name', **fields).",
+        ),
+        (
+            {"type": "integer"},
+            "{'type': 'integer'} is a value, not a type. If it is a JSON Schema, pass JsonSchema(...) of it.",
         ),
         (Color.RED, f"<Color.RED: 'red'> is a value, not a type. Pass {TYPES}."),
         (Person(name="Ana", age=31), "Person(name='Ana', age=31) is a value, not a type. Pass its type, Person."),

@@ -37,6 +37,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+import reference_page
 from package_map import HOUSE, PACKAGES
 
 import structured
@@ -414,6 +415,16 @@ def test_the_reference_has_every_public_name() -> None:
     assert all(pydoc.locate(name) is not None for name in names)
 
 
+def test_the_tables_of_the_reference_are_those_of_the_docstrings() -> None:
+    """A line for each option and for each name; `python tests/support/reference_page.py` writes them."""
+    page = reference_page.PAGE.read_text(encoding="utf-8")
+    assert page == reference_page.with_tables(page)
+    listed = [name.strip("`") for name in re.findall(r"^\| (`\S+`) \|", page, flags=re.MULTILINE)]
+    assert sorted(listed) == sorted(
+        [*(name.removeprefix("structured.") for name in _referenced()), *Options.__annotations__]
+    )
+
+
 def test_the_examples_of_docstrings_are_true() -> None:
     """What stands after `>>>` in the package gives what stands below it."""
     paths = [path for path in sorted(HOUSE.rglob("*.py")) if ">>> " in path.read_text(encoding="utf-8")]
@@ -434,7 +445,7 @@ def test_docstrings_name_what_the_reference_should_show(name: str) -> None:
 
 
 def _parameters(function: Callable[..., Any]) -> list[str]:
-    return list(inspect.signature(function).parameters)
+    return [name for name in inspect.signature(function).parameters if name not in Options.__annotations__]
 
 
 def test_every_option_is_explained() -> None:

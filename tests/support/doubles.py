@@ -309,7 +309,7 @@ def extract_each(
     """Extract an instance of its own type from each document, all in one batch, as a server does."""
     model = load_model(options.pop("model"))
     each = {id(one): one for one in types}
-    tasks = {key: Extractor[Any](one, model=model, **options).task for key, one in each.items()}
+    tasks = {key: Extractor[Any](one, model=model, **options)._task for key, one in each.items()}
     work = [(tasks[id(one)], document) for one, document in zip(types, documents, strict=True)]
     return Run.of(checked_options({**options, "model": model})).values(work, total=len(work), errors=errors)
 

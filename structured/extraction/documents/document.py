@@ -10,6 +10,8 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from typing_extensions import TypeAliasType
+
 from structured.errors import OptionWarning, PromptError
 from structured.errors.calling_line import warn
 from structured.errors.values import message, shown
@@ -62,9 +64,11 @@ class Document:
             raise TypeError(f"The id of a document is {shown(self.id)}, not text. Pass a str.")
 
 
-DocumentLike: TypeAlias = TextOrChat | tuple[str, str | Path] | Path | Document | PromptError
-"""What is read as a document: a text, chat or file, an id with a text or file, a `Document`, or why there is none."""
+TextLike: TypeAlias = TextOrChat | tuple[str, str | Path] | Path | Document
+"""What is read as one document: a text, a chat, a file, an id with a text or file, or a `Document`."""
 
+DocumentLike = TypeAliasType("DocumentLike", TextLike | PromptError)
+"""A document of a batch; or why there is none."""
 
 Documents: TypeAlias = Iterable[DocumentLike] | Path
 """Documents in any iterable, or those in a folder or a file; each row of a table is one."""

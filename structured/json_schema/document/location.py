@@ -50,6 +50,7 @@ ANNOTATIONS = MARKS.union(
 """Keywords that restrict nothing (validation §9, and the marks)."""
 
 T = TypeVar("T")
+E = TypeVar("E", bound=SchemaError)
 
 Identity = tuple[int, Scope | None]
 """The identity of an object in memory, and the scope of its references."""
@@ -259,12 +260,18 @@ class Location(NamedTuple):
 
     def refusal(self, problem: str, *, keyword: str | None = None, remedy: str) -> SchemaError:
         """Return the error about a feature that is not supported here."""
-        return SchemaError(problem, schema_path=self.pointer, keyword=keyword, remedy=remedy)
+        return self._error(SchemaError, problem, keyword, remedy)
 
     def unsatisfiable(self, reason: str, *, keyword: str | None) -> UnsatisfiableError:
         """Return the error that no text can be valid here."""
-        problem, remedy = f"{UNSATISFIABLE}{reason}", "Let some value be valid."
-        return UnsatisfiableError(problem, schema_path=self.pointer, keyword=keyword, remedy=remedy)
+        return self._error(UnsatisfiableError, f"{UNSATISFIABLE}{reason}", keyword, "Let some value be valid.")
+
+    def _error(self, kind: type[E], problem: str, keyword: str | None, remedy: str) -> E:
+        """Return an error; its message does not name `uniqueItems` to the author of a Python type, who wrote `set`."""
+        named = None if self.is_type and keyword == "uniqueItems" else keyword
+        error = kind(problem, schema_path=self.pointer, keyword=named, remedy=remedy)
+        error.keyword = keyword
+        return error
 
 
 class InternalSchema(dict[str, Any]):

@@ -11,7 +11,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from types import UnionType
-from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, overload
+from typing import Annotated, Any, Union, get_args, get_origin
+
+from typing_extensions import TypeVar
 
 from structured.automata import Automaton, RegularAutomaton
 from structured.automata.byte_automaton import DEAD, AutoReset
@@ -22,7 +24,7 @@ from structured.output_types.json_output import JsonLayout, JsonOutput
 from structured.output_types.output_type import Description, OutputType, automaton_of
 from structured.output_types.paths import FieldSelection
 from structured.output_types.python_type import type_name
-from structured.output_types.resolve import resolve_type
+from structured.output_types.resolve import TypeLike, resolve_type
 from structured.regex import literal
 
 PositionSpan = tuple[int, int, int]
@@ -118,23 +120,15 @@ def _first_leading(members: list[Member], leading_here: _Successors) -> Member |
     return next((member for member in members if member in leading_here), None)
 
 
-T = TypeVar("T")
+T = TypeVar("T", default=Any)
 
 MAX_NAME = 120
 """Characters of the name of a combination."""
 
 
-@overload
-def Json(
-    output_type: type[T], *, layout: JsonLayout | None = ..., grounded: FieldSelection | None = ...
-) -> OutputType[T]: ...
-@overload
-def Json(
-    output_type: object, *, layout: JsonLayout | None = ..., grounded: FieldSelection | None = ...
-) -> OutputType[Any]: ...
 def Json(  # noqa: N802  an output type, as Regex and Choice are
-    output_type: object, *, layout: JsonLayout | None = None, grounded: FieldSelection | None = None
-) -> OutputType[Any]:
+    output_type: TypeLike[T], *, layout: JsonLayout | None = None, grounded: FieldSelection | None = None
+) -> OutputType[T]:
     """Return the output type of a Python type or a `JsonSchema`, to combine it with others.
 
     >>> from structured import Json
