@@ -18,7 +18,7 @@ from time import perf_counter
 from typing import NamedTuple
 
 from structured.models.checkpoints import fetched_path
-from structured.models.threads import available_cpus
+from structured.models.cpu_threads import available_cpus
 
 ROOT = Path(__file__).parents[1]
 

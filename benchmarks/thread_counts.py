@@ -15,7 +15,7 @@ from time import perf_counter, process_time
 from typing import Any, NamedTuple
 
 from benchmarks.busy import busy
-from structured.models.threads import available_cpus, torch_threads
+from structured.models.cpu_threads import available_cpus, torch_threads
 from structured.models.transformers_model import Network
 
 

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from structured.models.threads import available_cpus, environment_threads
+from structured.models.cpu_threads import available_cpus, environment_threads
 
 Image = NDArray[np.uint8]
 """Rows of pixels in red, green and blue."""

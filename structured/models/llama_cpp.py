@@ -23,9 +23,9 @@ from numpy.typing import NDArray
 
 from structured.errors import ModelError, OutOfMemoryError
 from structured.models.adapters import Heads, gguf_adapter, read_adapter, write_gguf_adapter
+from structured.models.cpu_threads import default_threads
 from structured.models.llama_tokenizer import Llama, LlamaTokenizer, metadata
 from structured.models.protocol import MIN_SHARED, DecodingBatch, LanguageModel, Messages
-from structured.models.threads import default_threads
 
 Int32: TypeAlias = NDArray[np.int32]
 Float32: TypeAlias = NDArray[np.float32]

@@ -25,13 +25,13 @@ from structured.errors.values import described, shown
 from structured.models.adapters import add_adapter, find_adapter
 from structured.models.checked_calls import checked_model, has
 from structured.models.checkpoints import FETCHABLE, fetched_path, find_checkpoint
+from structured.models.cpu_threads import default_threads
 from structured.models.function import FunctionModel, LogitsFunction
 from structured.models.lfm2 import PackagedModel
 from structured.models.llama_cpp import LlamaCppModel, is_installed, load_gguf
 from structured.models.protocol import LanguageModel, Model
 from structured.models.remote_model import connected
 from structured.models.server_api import is_address
-from structured.models.threads import default_threads
 from structured.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ def _named(source: "ModelSource | None") -> "tuple[ModelSource, bool]":
 def _refuse_server(source: object) -> None:
     """Raise ModelError for a model behind a server, which gives no scores of tokens."""
     is_remote = isinstance(source, Model) and not isinstance(source, LanguageModel)
-    if is_remote or is_address(source):
+    if is_remote or (isinstance(source, str) and is_address(source)):
         raise ModelError(
             f"{getattr(source, 'name', source)} is a model behind a server, which gives texts, and the scores of "
             "tokens are needed here. Pass it to extract, extract_batch or Extractor, or name a model that runs here."

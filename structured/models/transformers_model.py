@@ -19,10 +19,10 @@ import numpy as np
 
 from structured.errors import ModelError, OutOfMemoryError, StructuredError
 from structured.errors.values import message
+from structured.models.cpu_threads import torch_threads
 from structured.models.kv_cache import PaddedCache, TextCache, on_device
 from structured.models.prompt_encoding import PromptEncoder
 from structured.models.protocol import MIN_SHARED, DecodingBatch, LanguageModel, Logits, Messages
-from structured.models.threads import torch_threads
 from structured.vocabulary import Vocabulary
 
 if TYPE_CHECKING:

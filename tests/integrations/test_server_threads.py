@@ -8,7 +8,7 @@ pytest.importorskip("fastapi", reason="The extra serve has the server.")
 from structured.integrations.server import workers
 from structured.integrations.server.limits import Limits
 from structured.integrations.server.workers import ServerConfig
-from structured.models.threads import VARIABLES
+from structured.models.cpu_threads import VARIABLES
 
 
 @pytest.mark.parametrize(

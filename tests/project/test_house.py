@@ -223,22 +223,28 @@ def test_public_names_are_sorted_and_complete() -> None:
     assert all(hasattr(structured, name) for name in structured.__all__)
 
 
-MOST = {"public names": 40, "options": 25, "stubs of overloads": 28, "modules": 249, "lines": 54_711}
-"""What may not grow: a reader has to learn the first two, and to find a way through the others. Modules and lines are
-those without `integrations/`, where each module serves one other side, and is read for its sake alone.
+MOST = {"public names": 40, "options": 25, "stubs of overloads": 28, "modules": 284, "statements": 35_500}
+"""What may not grow: a reader has to learn the first two, and to find a way through the others. Statements are counted
+and not lines, which dense code and long messages would trade for one another; docstrings are none.
 """
+
+
+def statements(source: str) -> int:
+    """Return the number of statements of a module, without its docstrings."""
+    nodes = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.stmt)]
+    texts = [node for node in nodes if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)]
+    return len(nodes) - sum(isinstance(node.value.value, str) for node in texts)
 
 
 def test_what_a_reader_learns_does_not_grow() -> None:
     """Each number is at its limit or below; a limit is lowered when it is undercut, and never raised."""
     sources = {module: module.read_text(encoding="utf-8") for module in MODULES}
-    inner = [source for module, source in sources.items() if HOUSE / "integrations" not in module.parents]
     found = {
         "public names": len(structured.__all__),
         "options": len(Options.__annotations__),
         "stubs of overloads": sum(source.count("@overload") for source in sources.values()),
-        "modules": len(inner),
-        "lines": sum(source.count("\n") for source in inner),
+        "modules": len(sources),
+        "statements": sum(map(statements, sources.values())),
     }
     assert {name: number for name, number in found.items() if number > MOST[name]} == {}
 

@@ -35,7 +35,7 @@ from structured.integrations.server.app import create_app
 from structured.integrations.server.connections import connection_class
 from structured.integrations.server.limits import Limits
 from structured.integrations.server.server_state import SHARED_METRICS
-from structured.models.threads import available_cpus, environment_threads
+from structured.models.cpu_threads import available_cpus, environment_threads
 
 if TYPE_CHECKING:
     from structured.models import LanguageModel

@@ -12,7 +12,8 @@ from doubles import ByteTokenizer, in_memory, random_logits, save, tiny_llama
 
 from structured import extract, load_model
 from structured.errors import ModelError
-from structured.models import PACKAGED_MODEL, threads
+from structured.models import PACKAGED_MODEL, cpu_threads
+from structured.models.cpu_threads import VARIABLES, available_cpus, default_threads, torch_threads
 from structured.models.one_thread_products import (
     KEYS_AT_ONCE,
     QUERIES_AT_ONCE,
@@ -21,7 +22,6 @@ from structured.models.one_thread_products import (
     times_keys,
     times_values,
 )
-from structured.models.threads import VARIABLES, available_cpus, default_threads, torch_threads
 
 torch = pytest.importorskip("torch")
 
@@ -170,12 +170,12 @@ def test_the_default_depends_on_the_size_unless_the_environment_sets_it(
     environment: dict[str, str], expected: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A small model has one thread, and a large one those of the process."""
-    monkeypatch.setattr(threads, "available_cpus", lambda: 6)
+    monkeypatch.setattr(cpu_threads, "available_cpus", lambda: 6)
     for variable in VARIABLES:
         monkeypatch.delenv(variable, raising=False)
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
-    assert (default_threads(threads.SMALL_MODEL), default_threads(threads.SMALL_MODEL + 1)) == expected
+    assert (default_threads(cpu_threads.SMALL_MODEL), default_threads(cpu_threads.SMALL_MODEL + 1)) == expected
 
 
 @pytest.fixture
@@ -229,8 +229,8 @@ def test_a_model_loaded_by_name_has_the_default_and_then_what_is_passed(
     save(in_memory(tiny_llama), tmp_path)
     for variable in VARIABLES:
         monkeypatch.delenv(variable, raising=False)
-    monkeypatch.setattr(threads, "SMALL_MODEL", 10)
-    monkeypatch.setattr(threads, "available_cpus", lambda: 4)
+    monkeypatch.setattr(cpu_threads, "SMALL_MODEL", 10)
+    monkeypatch.setattr(cpu_threads, "available_cpus", lambda: 4)
     with monkeypatch.context() as patch:
         patch.setattr(torch, "get_num_threads", lambda: 2)
         assert load_model(tmp_path).threads == 2
