@@ -26,8 +26,7 @@ def test_workers_share_the_cpus(
     monkeypatch.setattr(workers, "available_cpus", lambda: 8)
     model = in_memory(tiny_llama)
     model.threads = threads
-    served = ServerConfig(
+    config = ServerConfig(
         lambda: model, dict, Limits(), api_key=None, host="127.0.0.1", port=0, is_quiet=True, workers=count
     )
-    served.uvicorn_config({})
-    assert model.threads == expected
+    assert config.load().threads == expected

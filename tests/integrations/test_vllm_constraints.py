@@ -100,7 +100,7 @@ WRONG: dict[str, tuple[Any, str]] = {
     "no object": ("[]", "The constraint is []: it must have one of type, json, regex, choice, grammar"),
     "nothing": ("{}", "The constraint is {}: it must have one of"),
     "two": ('{"regex": "a", "json": {}}', "The constraint is {"),
-    "an unknown option": ('{"regex": "a", "flag": 2}', "The constraint 'regex' is wrong: "),
+    "an unknown option": ('{"regex": "a", "flag": 2}', "The constraint 'regex' has the unknown member 'flag'. "),
     "no expression": ('{"regex": "("}', "Missing ), unterminated subpattern"),
     "an expression of another kind": ('{"regex": 5}', "The constraint 'regex' is wrong: pattern is int 5. "),
     "flags that are none": ('{"regex": "a", "flags": 4}', "The constraint 'regex' is wrong: flags has re.LOCALE"),

@@ -86,13 +86,17 @@ class ServerConfig:
         """The level of uvicorn's logs."""
         return "warning" if self.is_quiet else "info"
 
-    def uvicorn_config(self, types: Mapping[str, Any]) -> uvicorn.Config:
-        """Load the model, which shares the CPUs with those of other workers, and return how uvicorn serves it."""
+    def load(self) -> "LanguageModel":
+        """Load the model, which shares the CPUs with those of other workers."""
         model = self.model()
         if model.threads is not None and environment_threads() is None:
             model.threads = min(model.threads, max(available_cpus() // self.workers, 1))
+        return model
+
+    def uvicorn_config(self, types: Mapping[str, Any]) -> uvicorn.Config:
+        """Load the model, and return how uvicorn serves it."""
         return uvicorn.Config(
-            create_app(model, types=types, limits=self.limits, api_key=self.api_key),
+            create_app(self.load(), types=types, limits=self.limits, api_key=self.api_key),
             http=connection_class(self.limits.patience),
             host=self.host,
             port=self.port,
