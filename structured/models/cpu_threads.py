@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
 
-SMALL_MODEL = 400_000_000
+SMALL_MODEL = 200_000_000
 """Parameters up to which one thread is the default: `docs/performance.md` has the table by which it was chosen."""
 
 VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS")

@@ -107,7 +107,7 @@ def load_model(  # noqa: PLR0913  the options of loading
         adapter: A LoRA adapter for the model: a GGUF file, or a folder that PEFT wrote. llama.cpp keeps it beside the
             weights; for transformers, it is added to them, without the package peft. Also for a `llama_cpp.Llama`.
         threads: For transformers and llama.cpp on a CPU: the threads that a pass computes with; default: those that
-            OMP_NUM_THREADS or MKL_NUM_THREADS sets; without them one for a model of up to 400 million parameters,
+            OMP_NUM_THREADS or MKL_NUM_THREADS sets; without them one for a model of up to 200 million parameters,
             and as many as this process has CPUs for a larger one. A model that you loaded yourself keeps its own.
             All who load a model by one name share it, and the last number passed counts.
 
