@@ -5,10 +5,11 @@ program's whole time slice. So a small model, whose products a second thread har
 """
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from ctypes import CDLL
+from functools import cache
 from pathlib import Path
-from threading import Lock
 
 SMALL_MODEL = 200_000_000
 """Parameters up to which one thread is the default: `docs/performance.md` has the table by which it was chosen."""
@@ -37,9 +38,9 @@ def _quotas(root: Path) -> Iterator[float]:
     for line in lines:
         _, _, rest = line.partition(":")
         controllers, _, name = rest.partition(":")
-        mount = root / "sys/fs/cgroup" / controllers
         if controllers and "cpu" not in controllers.split(","):
             continue
+        mount = root / "sys/fs/cgroup" / ("cpu" if controllers else "")  # a link, if others are mounted with it
         cgroup = mount / name.lstrip("/")
         for folder in (cgroup, *cgroup.parents):  # a limit of a parent holds for its children
             yield from _quota(folder)
@@ -72,33 +73,50 @@ def default_threads(parameters: int) -> int:
     return environment_threads() or (1 if parameters <= SMALL_MODEL else available_cpus())
 
 
-class _TorchThreads:
-    """The number of threads of torch, which is one for each thread of Python, and a default for new ones."""
+@contextmanager
+def torch_threads(count: int | None) -> Iterator[None]:
+    """Have torch compute with that many threads in a block, in this thread of Python alone.
 
-    def __init__(self) -> None:
-        self._lock = Lock()
-        self._passes = 0
-        self._threads_of_program = 0
+    `torch.set_num_threads` would set them for threads of the program, too, that use torch for the first time meanwhile.
+    """
+    if count is None:
+        yield
+        return
+    import torch
 
-    @contextmanager
-    def limited(self, count: int | None) -> Iterator[None]:
-        """Have torch compute with that many threads in a block, and with as many as before after it."""
-        if count is None:
-            yield
-            return
-        import torch
-
-        with self._lock:
-            if not self._passes:  # or a thread of Python that has not used torch yet would take over the limit
-                self._threads_of_program = torch.get_num_threads()
-            self._passes += 1
-        try:
-            torch.set_num_threads(count)
-            yield
-        finally:
-            with self._lock:
-                self._passes -= 1
-                torch.set_num_threads(self._threads_of_program)
+    before = torch.get_num_threads()
+    restore = _limit_torch(count)
+    try:
+        yield
+    finally:
+        restore(before)
 
 
-torch_threads = _TorchThreads().limited
+def _limit_torch(count: int) -> Callable[[int], object]:
+    """Limit the threads of OpenMP and MKL in this thread, and return a function that takes the number from before."""
+    import torch
+
+    library = _torch_library()
+    if library is None:
+        torch.set_num_threads(count)
+        return torch.set_num_threads
+    library.omp_set_num_threads(count)
+    try:
+        local_of_mkl = library.MKL_Set_Num_Threads_Local
+    except AttributeError:  # a build without MKL
+        return library.omp_set_num_threads
+    mkl_before = local_of_mkl(count)
+    return lambda before: (library.omp_set_num_threads(before), local_of_mkl(mkl_before))
+
+
+@cache
+def _torch_library() -> CDLL | None:
+    """Return the library of torch, through which OpenMP is reached; None where it has another name, or no OpenMP."""
+    import torch
+
+    for name in ("libtorch_cpu.so", "libtorch_cpu.dylib"):
+        with suppress(OSError, AttributeError):
+            library = CDLL(str(Path(torch.__file__).parent / "lib" / name))
+            library.omp_set_num_threads  # noqa: B018  AttributeError if it lacks it
+            return library
+    return None

@@ -3,7 +3,9 @@
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import numpy as np
@@ -89,7 +91,7 @@ def cgroup_files(root: Path, files: dict[str, str]) -> Path:
     return root
 
 
-V2, V1 = "0::/a/b\n", "4:cpu,cpuacct:/a/b\n3:memory:/a/b\n0::/\n"
+V2, V1 = "0::/a/b\n", "4:cpuacct,cpu:/a/b\n3:memory:/a/b\n0::/\n"
 QUOTAS: dict[str, tuple[dict[str, str], int]] = {
     "no cgroups": ({}, 64),
     "no quota": ({"proc/self/cgroup": V2, "sys/fs/cgroup/a/b/cpu.max": "max 100000\n"}, 64),
@@ -108,24 +110,24 @@ QUOTAS: dict[str, tuple[dict[str, str], int]] = {
     "version 1": (
         {
             "proc/self/cgroup": V1,
-            "sys/fs/cgroup/cpu,cpuacct/a/b/cpu.cfs_quota_us": "400000\n",
-            "sys/fs/cgroup/cpu,cpuacct/a/b/cpu.cfs_period_us": "100000\n",
+            "sys/fs/cgroup/cpu/a/b/cpu.cfs_quota_us": "400000\n",
+            "sys/fs/cgroup/cpu/a/b/cpu.cfs_period_us": "100000\n",
         },
         4,
     ),
     "version 1 in a container": (
         {
             "proc/self/cgroup": V1,  # the folders of the host, which a container does not see
-            "sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us": "250000\n",
-            "sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us": "100000\n",
+            "sys/fs/cgroup/cpu/cpu.cfs_quota_us": "250000\n",
+            "sys/fs/cgroup/cpu/cpu.cfs_period_us": "100000\n",
         },
         2,
     ),
     "version 1 without one": (
         {
             "proc/self/cgroup": V1,
-            "sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us": "-1\n",
-            "sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us": "100000\n",
+            "sys/fs/cgroup/cpu/cpu.cfs_quota_us": "-1\n",
+            "sys/fs/cgroup/cpu/cpu.cfs_period_us": "100000\n",
         },
         64,
     ),
@@ -208,18 +210,30 @@ def test_passes_have_the_threads_of_the_model_and_the_program_its_own() -> None:
 
 
 @pytest.mark.usefixtures("three_threads")
-def test_a_thread_that_begins_during_a_pass_has_the_threads_of_the_program_after_it() -> None:
-    """It computes itself for the first time then, and torch would give it the limit for good."""
-    from concurrent.futures import ThreadPoolExecutor
+@pytest.mark.parametrize("has_set_its_own", [False, True])
+def test_other_threads_keep_the_number_of_the_program(has_set_its_own: bool) -> None:
+    """Those that use torch for the first time during a pass, and those that have set their own; then and afterwards."""
+    begun, read, ended = Event(), Event(), Event()
 
-    def limited() -> int:
+    def numbers() -> list[int]:
+        if has_set_its_own:
+            torch.set_num_threads(2)
+        begun.wait()
+        during = torch.get_num_threads()
         with torch_threads(1):
-            pass
-        return int(torch.get_num_threads())
+            own = torch.get_num_threads()
+        read.set()
+        ended.wait()
+        return [during, own, torch.get_num_threads()]
 
-    with ThreadPoolExecutor(1) as pool, torch_threads(1):
-        assert pool.submit(limited).result() == 3
-    assert torch.get_num_threads() == 3
+    expected = 2 if has_set_its_own else 3
+    with ThreadPoolExecutor(1) as pool:
+        seen = pool.submit(numbers)
+        with torch_threads(1):
+            begun.set()
+            read.wait(60)
+        ended.set()
+        assert seen.result() == [expected, 1, expected]
 
 
 def test_a_model_loaded_by_name_has_the_default_and_then_what_is_passed(
