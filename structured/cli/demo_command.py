@@ -216,7 +216,9 @@ def demo(
     seconds = time.perf_counter() - started
     console.print(f"[bold]{len(SHOWCASES)} documents in {seconds:.1f} s[/bold] with {loaded.name}.")
     if caught:
-        console.print("It is small, and made to try the library with. Name another: structured demo --model OWNER/NAME")
+        console.print(
+            "It is small, and made to try the library with. Name another:\nstructured demo --model OWNER/NAME"
+        )
 
 
 def _panels(showcase: Showcase, answer: object, *, width: int) -> Group:

@@ -89,7 +89,7 @@ def repetition_warning(
     what, _, it_is = _subject(positions, total, noun)
     allowed = f"Describe what the answer is to hold, or allow repetition with {_OPTION_TO_ALLOW[noun]}."
     advice = " ".join((*filter(None, dict.fromkeys(limits)), allowed))
-    where = f" in {', '.join(fields)}" if fields else ""
+    where = f" in {', '.join('the list' if field == '[]' else field for field in fields)}" if fields else ""
     problem = f"{what} repeated the same text{where} until that was ended; {it_is} valid but may be incomplete"
     return RepetitionWarning(f"{problem}. {advice}", documents=positions, fields=fields)
 

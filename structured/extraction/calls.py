@@ -20,7 +20,7 @@ T = TypeVar("T", default=Any)
 
 
 @with_listed_options()
-def extract(output_type: TypeLike[T], text: TextLike, **options: Unpack[Options]) -> T:
+def extract(output_type: TypeLike[T], text: TextLike, *, progress: bool | None = None, **options: Unpack[Options]) -> T:
     """Extract one validated instance of a type from a text.
 
     `extract(Person, "Jason is 25 years old.")` → `Person(name='Jason', age=25)`
@@ -30,7 +30,9 @@ def extract(output_type: TypeLike[T], text: TextLike, **options: Unpack[Options]
             `JsonSchema`; or `functions(…)`, for a call of a function with its arguments.
         text: The text; or the messages of a chat, `[{"role": "user", "content": "…"}]`, for a model with a chat
             template; or a `Path` of a file, an id with a text, or a `Document`, as in `extract_batch`.
-        options: See `Options`.
+        progress: Whether the chunks of a long text are counted on stderr or in a notebook. None, the default, counts
+            them after two seconds on a terminal or in a notebook.
+        options: See `help(structured.extraction.Options)`.
 
     Returns:
         The instance. `Extractor(output_type).result(text)` returns it with its evidence.
@@ -40,7 +42,8 @@ def extract(output_type: TypeLike[T], text: TextLike, **options: Unpack[Options]
         ValueError: An option has a value that is not allowed.
         SchemaError: A part of the type cannot be enforced exactly.
         PatternError: A regular expression of the type cannot be compiled.
-        PromptError: The text is empty, or too long for the model's context; or messages are not as they must be.
+        PromptError: The text is empty, or its prompt leaves no room for it; or messages are not as they must be.
+        NotStatedError: With `grounded`, the text states nothing that a required field may be.
         BudgetError: `max_tokens` is less than the shortest answer takes.
         ModelError: The model cannot be loaded or called.
         VocabularyError: The tokenizer cannot be used, or cannot spell any answer of the type.
@@ -49,7 +52,7 @@ def extract(output_type: TypeLike[T], text: TextLike, **options: Unpack[Options]
         StructuredError: Anything else was raised for the text, and is the `__cause__`.
     """
     check_order("extract", output_type, text)
-    return Extractor(output_type, **options)(text)
+    return Extractor(output_type, **options)(text, progress=progress)
 
 
 @with_listed_options()
@@ -75,8 +78,8 @@ def extract_batch(
             or too long, if validators reject every answer, or if anything else is raised for it; the others are not
             affected.
         progress: True shows a progress bar on stderr or in a notebook, False does not. None, the default, shows it
-            after two seconds on a terminal or in a notebook; that of `extract` counts the chunks of a long text.
-        options: See `Options`.
+            after two seconds on a terminal or in a notebook.
+        options: See `help(structured.extraction.Options)`.
 
     Returns:
         The instances, in the order of the documents. `extract_results` yields them with their evidence, as soon as they
@@ -106,7 +109,7 @@ def extract_results(
         output_type: As for `extract_batch`.
         documents: As for `extract_batch`. They are forgotten when they are done, so that there may be any number.
         progress: As for `extract_batch`.
-        options: See `Options`.
+        options: See `help(structured.extraction.Options)`.
 
     Returns:
         A `Result` for each document: its value with the evidence for it, or its error.
@@ -120,10 +123,12 @@ def extract_results(
 
 
 @with_listed_options()
-async def aextract(output_type: TypeLike[T], text: TextLike, **options: Unpack[Options]) -> T:
+async def aextract(
+    output_type: TypeLike[T], text: TextLike, *, progress: bool | None = None, **options: Unpack[Options]
+) -> T:
     """Do what `extract` does in a thread, so that the event loop is not blocked."""
     check_order("aextract", output_type, text)
-    return await in_thread(lambda: Extractor(output_type, **options)(text))
+    return await in_thread(lambda: Extractor(output_type, **options)(text, progress=progress))
 
 
 @with_listed_options()

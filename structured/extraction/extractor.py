@@ -62,7 +62,7 @@ class Extractor(Generic[T]):
 
     Parameters:
         output_type: As for `extract`.
-        options: See `Options`.
+        options: See `help(structured.extraction.Options)`.
 
     Raises:
         TypeError: An option is unknown or of the wrong kind.
@@ -186,20 +186,21 @@ class Extractor(Generic[T]):
         """The type, as the prompt describes it."""
         return self._task.description.text
 
-    def __call__(self, text: TextLike, *, instructions: str | None = None) -> T:
+    def __call__(self, text: TextLike, *, instructions: str | None = None, progress: bool | None = None) -> T:
         """Extract one instance from a text, or from whatever else `extract` takes as one.
 
-        `instructions` apply to this call alone, and follow those of the extractor. Raises PromptError, BudgetError,
-        GenerationError or MissingError.
+        `instructions` apply to this call alone, and follow those of the extractor. `progress` is as for `extract`.
+        Raises PromptError, BudgetError, GenerationError or MissingError.
         """
-        return result_for(self, text, instructions, document_name="the text", wants_confidence=False).value
+        name = "the text"
+        return result_for(self, text, instructions, document_name=name, wants_confidence=False, progress=progress).value
 
-    def result(self, text: TextLike, *, instructions: str | None = None) -> Result[T]:
+    def result(self, text: TextLike, *, instructions: str | None = None, progress: bool | None = None) -> Result[T]:
         """Extract one instance from a text, and return it with its evidence; see `Result`.
 
         Raises PromptError, BudgetError or GenerationError.
         """
-        return result_for(self, text, instructions, document_name="the text")
+        return result_for(self, text, instructions, document_name="the text", progress=progress)
 
     def results(
         self, documents: Documents, *, progress: bool | None = None, document_name: str | None = None
@@ -314,20 +315,22 @@ def task_and_run(extractor: Extractor[Any]) -> tuple[Task, Run]:
     return extractor._task, extractor._run  # noqa: SLF001  for the other calls of this package alone
 
 
-def result_for(
+def result_for(  # noqa: PLR0913  what a call of one text may say, by name
     extractor: Extractor[T],
     document: TextLike,
     instructions: str | None,
     *,
     document_name: str,
     wants_confidence: bool = True,
+    progress: bool | None = None,
 ) -> Result[T]:
     """Return the result for a document that errors call by a name; its evidence tells confidences if asked to."""
     task, run = task_and_run(extractor)
     task = (task.with_confidence if wants_confidence else task).with_instructions(instructions)
     task.warn_of_unused()
     warn_of_path(document)
-    (result,) = run.results([(task, document)], BatchState(1), progress=None, document_name=document_name)
+    check_progress(progress)
+    (result,) = run.results([(task, document)], BatchState(1), progress=progress, document_name=document_name)
     if result.error is not None:
         raise result.error
     return result

@@ -138,7 +138,7 @@ def write_results(
         resume: How to treat an output that exists: `"continue"` it, `"retry"` the documents that failed as well, or
             begin `"fresh"` in place of it.
         progress: As for `extract_batch`.
-        options: See `Options`.
+        options: See `help(structured.extraction.Options)`.
 
     Returns:
         How many documents were done, and how many of them failed.

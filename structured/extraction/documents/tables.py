@@ -11,6 +11,7 @@ import csv
 import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -64,7 +65,7 @@ def lines_of(path: Path) -> Iterator[str]:
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 
 _SAMPLE_LINES = 200
-"""Lines by which the separator is found out."""
+"""Lines by which the separator and the columns with texts are found out."""
 
 
 def read_csv(path: Path) -> SourceTable:
@@ -79,7 +80,17 @@ def read_csv(path: Path) -> SourceTable:
     duplicates = sorted({name for name in header if header.count(name) > 1})
     if duplicates:
         raise PromptError(f"The table {path} has several columns {duplicates[0]!r}. Rename all but one.")
-    return SourceTable(path, tuple(header), tuple(header), _csv_rows(path, header, records))
+    texts = _columns_with_letters(header, sample, separator) or tuple(header)
+    return SourceTable(path, tuple(header), texts, _csv_rows(path, header, records))
+
+
+def _columns_with_letters(header: list[str], sample: list[str], separator: str) -> tuple[str, ...]:
+    """Return the columns in which a sample of lines has a letter: numbers and dates are no texts."""
+    found: set[str] = set()
+    with suppress(csv.Error):  # a quote that is open at the end of the sample
+        for record in islice(csv.reader(sample, delimiter=separator), 1, None):
+            found.update(name for name, field in zip(header, record, strict=False) if any(map(str.isalpha, field)))
+    return tuple(name for name in header if name in found)
 
 
 def _separator(path: Path, sample: list[str]) -> str:
