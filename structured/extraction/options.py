@@ -235,6 +235,17 @@ _HINTS = {
     "tokens": "Pass max_tokens, for the answer, or chunking=Chunking(tokens=…), for the text.",
     "max_new_tokens": "It is called max_tokens.",
     "max_retries": "It is called retries.",
+    **dict.fromkeys(("response_model", "schema", "output_schema"), "Pass the type first: extract(Model, text)."),
+    **dict.fromkeys(("few_shot", "fewshot"), "It is called examples."),
+    **dict.fromkeys(("logprobs", "top_logprobs"), "Each result has its confidence: Extractor(…).result(text)."),
+    "tools": "Pass functions(…) as the type.",
+    "timeout": "An answer ends by max_tokens.",
+    **dict.fromkeys(
+        ("max_workers", "n_jobs", "num_workers"), "Pass batch_size: documents go through the model together."
+    ),
+    **dict.fromkeys(
+        ("quantization", "load_in_4bit", "load_in_8bit"), "Pass a GGUF file, or (model, tokenizer), as the model."
+    ),
     "absent": "It is called allow_missing.",
     "prompt": "It is called instructions.",
     "random_seed": "It is called seed.",

@@ -203,7 +203,8 @@ class Run:
                 state.note_loss(error)
                 raise
         unfinished = state.error_of_unfinished()
-        outcomes = [values.get(position, unfinished) for position in range(state.read if total is None else total)]
+        count = state.read if unfinished is None else max(state.read, total or 0)  # a length may be wrong
+        outcomes = [values.get(position, unfinished) for position in range(count)]
         failures = {position: one for position, one in enumerate(outcomes) if isinstance(one, StructuredError)}
         has_no_value = len(failures) == len(outcomes)
         if state.model_error is not None and (errors == "skip" or (errors == "raise" and has_no_value)):

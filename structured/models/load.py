@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias, Union, cast
 from typing_extensions import TypeAliasType
 
 from structured.errors import ModelError, PackagedModelWarning
-from structured.errors.arguments import count, or_none, says_arguments
+from structured.errors.arguments import count, or_none, says_arguments, whole
 from structured.errors.calling_line import warn
 from structured.errors.values import described, shown
 from structured.models.adapters import add_adapter, find_adapter
 from structured.models.checked_calls import checked_model, has
 from structured.models.checkpoints import FETCHABLE, fetched_path, find_checkpoint
-from structured.models.cpu_threads import default_threads
+from structured.models.cpu_threads import available_cpus, default_threads
 from structured.models.function import FunctionModel, LogitsFunction
 from structured.models.lfm2 import PackagedModel
 from structured.models.llama_cpp import LlamaCppModel, is_installed, load_gguf
@@ -70,7 +70,10 @@ OTHER_NAMES = {
 """What other libraries call the arguments of `load_model`."""
 
 _CONTEXT_LENGTH = or_none(count(1, "1 or greater, or None where there is no limit"))
-_THREADS = or_none(count(1))
+MAX_THREADS = 256
+"""The most threads that a caller may ask for, on a machine with fewer CPUs: OpenMP ends the process if it cannot start
+them."""
+
 _GPU_LAYERS = or_none(count(-1, "-1 for all, 0 or greater, or None for what is usual"))
 
 
@@ -117,7 +120,8 @@ def load_model(  # noqa: PLR0913  the options of loading
     """
     if not isinstance(adapter, str | Path | None):
         raise TypeError(f"adapter is {shown(adapter)}; it must be the path of a GGUF file or of a folder.")
-    _THREADS("threads", threads)
+    most = max(MAX_THREADS, available_cpus())
+    or_none(whole(1, f"from 1 to {most}", most))("threads", threads)
     options = _Options(device_map, dtype, gpu_layers, context_length)
     source, is_from_environment = _named(source)
     _refuse_server(source)

@@ -172,4 +172,4 @@ def test_a_long_table_takes_no_more_memory_than_a_short_one(suffix: str, tmp_pat
 def test_numbers_and_dates_are_no_texts(rows: str, tmp_path: Path) -> None:
     """So a table of them beside one column of texts needs no name of a column."""
     (tmp_path / "people.csv").write_text(f"number;text\n{rows}\n", encoding="utf-8")
-    assert [row.text for row in read_rows(tmp_path / "people.csv") if isinstance(row, Document)][0] == "Ana is 31."
+    assert next(row.text for row in read_rows(tmp_path / "people.csv") if isinstance(row, Document)) == "Ana is 31."

@@ -62,6 +62,7 @@ class Document:
     def __post_init__(self) -> None:
         if not isinstance(self.id, str):
             raise TypeError(f"The id of a document is {shown(self.id)}, not text. Pass a str.")
+        object.__setattr__(self, "id", str.__str__(self.id))  # a class of the user's own may raise wherever it is used
 
 
 TextLike: TypeAlias = TextOrChat | tuple[str, str | Path] | Path | Document
@@ -108,7 +109,9 @@ def outline(document: object) -> Document:
     return Document(document)  # type: ignore[arg-type]  # whatever is neither text nor chat is refused where it is read
 
 
-def each_document(documents: Documents, excluded: Iterable[Path] = ()) -> Iterator[DocumentLike]:
+def each_document(  # noqa: C901  one case for each mistake
+    documents: Documents, excluded: Iterable[Path] = ()
+) -> Iterator[DocumentLike]:
     """Yield what is given as documents. Raises PromptError for what is a single one, or not several in an order.
 
     A path stands for the documents in a file or folder, without `excluded` files; see `documents_at`.
@@ -124,6 +127,10 @@ def each_document(documents: Documents, excluded: Iterable[Path] = ()) -> Iterat
             raise PromptError("The documents are a single Document. Pass a list: [document].")
         case Path():
             return documents_at(documents, excluded)
+        case Iterable() if hasattr(documents, "columns"):
+            kind = f"{type(documents).__name__}, and would be the names of its columns"
+            remedy = 'Pass a column: frame["text"].'
+            raise PromptError(f"The documents are a {kind}. {remedy} `extract_table` answers each row of a frame.")
         case Mapping():
             raise PromptError("The documents are a mapping, and would be its keys. Pass list(documents.items()).")
         case AbstractSet():
