@@ -91,6 +91,8 @@ class LongDocument(Pending):
     _waiting_chunks: deque[Chunk] = field(default_factory=deque)
     _open_chunks: int = 0
     _read_chunks: int = 0
+    _known_chunks: int = 0
+    """Those of all passes so far. A number of its own, since another thread shows it while chunks change places."""
     """How many chunks have an answer, or state nothing that the type wants."""
     _part_answers: list[tuple[int, PartAnswer]] = field(default_factory=list)
     """The answers about the chunks, each with the number of its pass."""
@@ -108,7 +110,7 @@ class LongDocument(Pending):
         """How many chunks have been read, and how many are known; what is left when the document is done never is."""
         if self.is_done:
             return max(self._read_chunks, 1), max(self._read_chunks, 1)
-        return self._read_chunks, self._read_chunks + self._open_chunks + len(self._waiting_chunks)
+        return self._read_chunks, self._known_chunks
 
     def next_item(self) -> Item | None:
         """Return an item for the next chunk; None if no chunk waits. Raises NotStatedError and as `Task.item`."""
@@ -184,7 +186,9 @@ class LongDocument(Pending):
         """Queue the chunks of a pass. Each pass has smaller chunks, down to a half, so that they are cut elsewhere."""
         share = 1 - self._pass_count / self.chunking.passes / 2
         self._pass_count += 1
-        self._waiting_chunks.extend(chunks(self.document, self.count_tokens, max(round(share * self.chunk_tokens), 1)))
+        new = chunks(self.document, self.count_tokens, max(round(share * self.chunk_tokens), 1))
+        self._waiting_chunks.extend(new)
+        self._known_chunks += len(new)
 
     def _split(self, chunk: Chunk, *, least: int = 1) -> bool:
         """Queue the halves of a chunk in its place; return False if it cannot be split into parts of `least` tokens."""
@@ -195,6 +199,7 @@ class LongDocument(Pending):
         if len(pieces) < 2:
             return False
         self._waiting_chunks.extendleft(reversed(pieces))
+        self._known_chunks += len(pieces) - 1
         return True
 
     def _merge(self) -> Merged:
