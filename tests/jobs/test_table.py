@@ -245,3 +245,14 @@ def test_an_order_that_is_none_is_refused(tmp_path: Path) -> None:
         path.write_text(json.dumps({"id": "a", **RECORD, "value": 1, "order": order}) + "\n")
         with pytest.raises(OutputError, match=r"Line 1 .* its order is no pair of numbers"):
             write_table(path, tmp_path / "out.csv")
+
+
+def test_a_file_with_the_greatest_numbers_is_continued(tmp_path: Path) -> None:
+    """What the next call writes is read, too."""
+    output = tmp_path / "out.jsonl"
+    written(output, "a")
+    record = json.loads(output.read_text())
+    output.write_text(json.dumps({**record, "order": [2**63 - 1, 2**63 - 1]}) + "\n")
+    for names in ("ab", "abc"):
+        written(output, names)
+    assert sorted(order_of(write_table(output, tmp_path / "out.csv"))) == ["a", "b", "c"]
