@@ -9,6 +9,7 @@ import re
 import sys
 import zipfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -214,7 +215,7 @@ def of_a_later_version(data: bytes) -> bytes:
         ("a.db", b"SQLite format 3\0", "is an SQLite database. Save its rows as CSV"),
         ("a.mp4", b"\0\0\0\x20ftypisom\0", "is a recording. Pass what is said in it"),
         ("a.exe", b"MZ\x90\0", "is a program. Pass a file with text"),
-        *((name, b"PAR1", r"is a table, .* rows.* read_rows\(path\)") for name in ("a.parquet", "a.bin")),
+        *((name, b"PAR1", r"is a table, .* rows.* extract_batch") for name in ("a.parquet", "a.bin")),
         *((f"a{suffix}", b"a\n1\n", r"is a table, .*rows.* read_rows\(path\)") for suffix in TABLE_READERS),
         ("a.csv", archive(), r"is an archive\. Unpack it"),
     ],
@@ -422,11 +423,16 @@ def test_the_path_of_a_file_stands_for_its_documents(inbox: Path) -> None:
 def test_a_table_in_a_list_or_alone_is_no_document(inbox: Path) -> None:
     """A list has one answer for each of its items, so that a table in it would be an invented one."""
     extractor = Extractor(int, model=MODEL)
-    (error,) = extractor.batch([inbox / "b.csv"], errors="return")
-    for call in (lambda: extractor.result(inbox / "b.csv"), lambda: extractor.batch([("x", inbox / "b.csv")])):  # type: ignore[arg-type, return-value]
-        with pytest.raises((PromptError, BatchError), match=re.escape(str(error))):
-            call()
-    assert "b.csv is a table, and its rows are documents. Pass them: read_rows(path)" in str(error)
+    remedy = "Pass its path to extract_batch, not in a list"
+    for path, problem in ((inbox / "b.csv", "a table, and its rows are documents"), (inbox, "a folder, in place of a")):
+        (error,) = extractor.batch([path], errors="return")
+        for call in (partial(extractor.result, path), partial(extractor.batch, [("x", path)])):
+            with pytest.raises((PromptError, BatchError), match=re.escape(str(error))):
+                call()
+        assert f"{path} is {problem}" in str(error)
+        assert remedy in str(error)
+    assert extractor.batch(inbox / "b.csv") == [3, 3]
+    assert len(extractor.batch(inbox, errors="return")) == len(ROWS)
 
 
 def names(folder: Path) -> list[str]:
