@@ -216,7 +216,7 @@ def of_a_later_version(data: bytes) -> bytes:
         ("a.mp4", b"\0\0\0\x20ftypisom\0", "is a recording. Pass what is said in it"),
         ("a.exe", b"MZ\x90\0", "is a program. Pass a file with text"),
         *((name, b"PAR1", r"is a table, .* rows.* extract_batch") for name in ("a.parquet", "a.bin")),
-        *((f"a{suffix}", b"a\n1\n", r"is a table, .*rows.* read_rows\(path\)") for suffix in TABLE_READERS),
+        *((f"a{suffix}", b"a\n1\n", r"is a table, .*rows.* extract_batch") for suffix in TABLE_READERS),
         ("a.csv", archive(), r"is an archive\. Unpack it"),
     ],
 )
@@ -433,6 +433,17 @@ def test_a_table_in_a_list_or_alone_is_no_document(inbox: Path) -> None:
         assert remedy in str(error)
     assert extractor.batch(inbox / "b.csv") == [3, 3]
     assert len(extractor.batch(inbox, errors="return")) == len(ROWS)
+
+
+@pytest.mark.parametrize("name", ["a" * 300, "a\0b", "a\ud800b"], ids=["too long", "NUL", "surrogate"])
+def test_a_path_that_no_file_can_have_is_no_document(name: str) -> None:
+    """Alone, in a list, and in place of one."""
+    extractor = Extractor(int, model=MODEL)
+    for call in (lambda: extractor.result(Path(name)), lambda: extractor.batch(Path(name))):
+        with pytest.raises(PromptError, match=r"cannot be read|There is no file"):
+            call()
+    (error,) = extractor.batch([Path(name)], errors="return")
+    assert isinstance(error, PromptError)
 
 
 def names(folder: Path) -> list[str]:

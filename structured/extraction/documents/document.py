@@ -318,7 +318,11 @@ def files_at(path: Path) -> Iterator[Path]:
 
     Raises PromptError if nothing is there.
     """
-    if path.is_dir():
+    try:
+        is_folder = path.is_dir()
+    except (OSError, ValueError) as error:  # the name is too long, say
+        raise PromptError(f"The path {str(path)!r} cannot be read: {message(error)}.") from error
+    if is_folder:
         return _files(path)
     if not os.path.lexists(path):
         similar = get_close_matches(path.name, [one.name for one in path.parent.glob("*")], n=1)

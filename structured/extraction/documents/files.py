@@ -195,7 +195,7 @@ def kind_of_file(path: Path) -> FileKind:
             raise PromptError(f"{path} is no regular file. Read it yourself, and pass its text.")
         with path.open("rb") as file:
             return kind_of(path, file.read(1_024))  # where a PDF begins (ISO 32000-1, annex H, 3.4.1)
-    except OSError as error:
+    except (OSError, ValueError) as error:  # no path has a NUL character, say
         raise PromptError(f"The file {path} cannot be read: {message(error)}.") from error
 
 
