@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeAlias, Unpack, get_args
 
 from typing_extensions import TypeVar
 
-from structured.errors import OutputError, PromptError, error_of_one
+from structured.errors import OutputError, PromptError, StructuredError, error_of_one
 from structured.errors.arguments import one_of
 from structured.errors.calling_line import in_thread
 from structured.errors.values import message, shown
@@ -231,7 +231,7 @@ def write_results_of(
 class Unrecorded(NamedTuple):
     """A document without a record, or the error that it fails with."""
 
-    document: Document | PromptError
+    document: Document | StructuredError
     digest: str
     place: Place
 
@@ -251,15 +251,14 @@ def unrecorded(
     gap = Gap()
     for position, original in enumerate(documents):
         document_id = id_of(original, position)
-        document_or_error: Document | PromptError
+        document_or_error: Document | StructuredError
         digest = DIGEST_OF_NO_TEXT
         try:
             document_or_error = replace(read_document(original), id=document_id)
             digest = digest_of(document_or_error)
         except Exception as raised:  # noqa: BLE001  it costs no other document its answer
-            error = error_of_one(raised, f"Reading document {document_id}")
-            document_or_error = error if isinstance(error, PromptError) else PromptError(str(error))
-            document_or_error.id = document_id
+            document_or_error = error_of_one(raised, f"Reading document {document_id}")
+            document_or_error.id = document_id  # type: ignore[attr-defined]  # of a PromptError; others get one
         if document_id in seen:
             problem = f"Two documents have the id {shown(document_id)}, the second at position {position}"
             raise OutputError(f"{problem}. Give each an id of its own.", path=str(sink.path))

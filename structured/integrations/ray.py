@@ -16,11 +16,11 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
-from structured.errors import ModelError, OptionWarning, PromptError, StructuredError, StructuredWarning
+from structured.errors import ModelError, OptionWarning, StructuredError, StructuredWarning
 from structured.errors.calling_line import warn
 from structured.errors.values import message
 from structured.extraction.batch_state import BatchState, showing
-from structured.extraction.documents.document import Document, DocumentLike, count_of
+from structured.extraction.documents.document import Document, DocumentLike, count_of, id_of
 from structured.extraction.extractor import Extractor
 from structured.extraction.journal import Journal, RecordStream, Resume
 from structured.extraction.options import Options, checked_options
@@ -141,10 +141,10 @@ def write_batch_by_actors(  # noqa: PLR0913  the batch, its output and its obser
             with showing(state, progress):
                 places: dict[str, Place] = {}  # of the documents that actors have, by their ids
 
-                def sent() -> Iterator[Document | PromptError]:
+                def sent() -> Iterator[Document | StructuredError]:
                     for work in unrecorded(documents, sink, state):
                         if work is not None:
-                            places[work.document.id] = work.place
+                            places[id_of(work.document, work.place.position)] = work.place
                             yield work.document
 
                 for line in pool.lines(sent()):

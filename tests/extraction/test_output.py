@@ -614,3 +614,19 @@ def test_killed_calls_lose_nothing(tmp_path: Path) -> None:
 def test_calls_that_are_killed_twenty_times_lose_nothing(tmp_path: Path) -> None:
     """Twenty times kill -9, at different moments."""
     killed(tmp_path / "out.jsonl", 20, 3000, 3.0)
+
+
+def test_an_error_of_the_code_of_a_document_has_one_kind_at_each_door(tmp_path: Path) -> None:
+    """It is no PromptError in a file, if it is none in a list."""
+
+    class Torn(dict[str, Any]):
+        def get(self, *_: Any) -> Any:
+            raise KeyError("torn")
+
+        __getitem__ = __iter__ = keys = items = get
+
+    documents: Any = ["item 1", ("b", "item 2"), [Torn(role="user", content="x")]]
+    _, _, error = extractor().batch(documents, errors="return")
+    write_results_of(extractor(), documents, tmp_path / "out.jsonl")
+    record = by_id(tmp_path / "out.jsonl")["2"]
+    assert record["error"]["kind"] == type(error).__name__ == "StructuredError"

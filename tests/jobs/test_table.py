@@ -15,6 +15,7 @@ from pydantic import BaseModel
 from structured import Document, Result, read_results, write_results, write_table
 from structured.errors import OutputError, PromptError
 from structured.extraction.batch_state import BatchState
+from structured.extraction.documents.document import id_of
 from structured.extraction.journal import Journal
 from structured.extraction.records import line_of, record_of
 from structured.extraction.result_files import unrecorded
@@ -146,7 +147,7 @@ def written(output: Path, documents: str, done: Iterable[str] | None = None, **o
         return
     made = Provenance("int", "0", "scripted", None, "0", {}, "1")
     with Journal(output, made) as sink:
-        works = {work.document.id: work for work in unrecorded(waiting, sink, BatchState()) if work is not None}
+        works = {id_of(work.document, 0): work for work in unrecorded(waiting, sink, BatchState()) if work is not None}
         for name in done:
             if name in works:
                 result = Result[Any](name, 0, "", error=PromptError("empty"))
