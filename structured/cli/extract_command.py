@@ -36,7 +36,7 @@ from structured.extraction.extractor import Extractor
 from structured.extraction.journal import Resume
 from structured.extraction.options import Options
 from structured.extraction.records import Record, metadata_to_json
-from structured.extraction.result_files import Output, Written, write_results_of
+from structured.extraction.result_files import TABLE_SUFFIXES, Output, Written, write_results_of
 from structured.jobs.flat_table import RowsOf, write_table
 from structured.output_types.checks import Flag
 from structured.results.evidence import MATCH_WORDS
@@ -308,7 +308,7 @@ def extract_documents(  # noqa: PLR0913  the options of the command
     output_type = read_this_type()
     form = format_of(output, form)
     write_options: dict[str, Any] = {"resume": _resume(output, fresh=fresh, retry=retry), "progress": progress}
-    output_paths = [] if output is None else [output, output.with_suffix(".jsonl")]  # these are no documents
+    output_paths = [] if output is None else [output, *map(output.with_suffix, (".jsonl", *TABLE_SUFFIXES))]
     documents = documents_at(paths, column, id_column, output_paths)
     is_printed = output is None and form == "jsonl"
     is_single = isinstance(documents, list) and len(documents) == 1

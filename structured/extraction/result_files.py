@@ -100,6 +100,9 @@ def _results(path: Path, output_type: object) -> Iterator[Result[Any]]:
 SUFFIXES = (".jsonl", ".ndjson")
 """Those of files of results, which may also have none."""
 
+TABLE_SUFFIXES = (".csv", ".parquet")
+"""Those of the tables that `write_table` makes, which are no documents beside the file of results."""
+
 Output: TypeAlias = str | PathLike[str] | SupportsWrite
 """The path of a file of results, or a stream of bytes."""
 
@@ -205,11 +208,12 @@ def write_results_of(
     task.warn_of_unused()
     state = BatchState(count_of(documents), wants_evidence=True)
     with open_sink(output, task.provenance, resume) as sink:
+        outputs = [sink.path, *map(sink.path.with_suffix, TABLE_SUFFIXES)]
         works: dict[int, Unrecorded] = {}  # by the positions of the documents
         failed = 0
 
         def waiting_documents() -> Iterator[tuple[Task, DocumentLike] | None]:
-            for position, work in enumerate(unrecorded(each_document(documents, [sink.path]), sink, state)):
+            for position, work in enumerate(unrecorded(each_document(documents, outputs), sink, state)):
                 if work is not None:
                     works[position] = work
                 yield None if work is None else (task, work.document)

@@ -385,6 +385,7 @@ def of_file(documents: Any, output: Path) -> list[tuple[str, StructuredError | N
     """Return them as they are written to a file that lies among the documents, and is continued."""
     for _ in range(2):
         write_results(int, documents, output, model=MODEL)
+        write_table(output, output.with_suffix(".csv"))
     table = write_table(output, output.parent.parent / "out.csv").read_text().splitlines()[1:]
     errors = {one.id: one.error for one in read_results(output, int)}
     assert len(errors) == len(table)
@@ -398,9 +399,9 @@ def test_a_folder_is_read_as_the_command_line_reads_it(
     """The rows of a table are documents; a table without one column of texts fails alone, and says what to pass."""
     found = found_by(inbox, inbox / "out.jsonl")
     assert [identity for identity, _ in found] == [str(inbox / name) for name in ROWS]
-    assert [id_of(one, 0) for one in documents_at([str(inbox)], None, None, [inbox / "out.jsonl"])] == [
-        identity for identity, _ in found
-    ]
+    assert [
+        id_of(one, 0) for one in documents_at([str(inbox)], None, None, [inbox / "out.jsonl", inbox / "out.csv"])
+    ] == [identity for identity, _ in found]
     told = [str(error) for _, error in found if error is not None]
     assert len(told) == 2
     assert told[0].endswith("c.csv has 2 columns of texts: 'n', 'body'. Name one: read_rows(path, text=…).")
