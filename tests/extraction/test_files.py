@@ -38,7 +38,7 @@ from structured import (
     write_results,
     write_table,
 )
-from structured.cli.document_paths import documents_at
+from structured.cli.document_paths import named_documents
 from structured.errors import BatchError, OptionWarning, PromptError, StructuredError
 from structured.extraction.documents.document import each_document, id_of, is_table, looks_like_path, read_document
 from structured.extraction.documents.files import (
@@ -400,7 +400,7 @@ def test_a_folder_is_read_as_the_command_line_reads_it(
     found = found_by(inbox, inbox / "out.jsonl")
     assert [identity for identity, _ in found] == [str(inbox / name) for name in ROWS]
     assert [
-        id_of(one, 0) for one in documents_at([str(inbox)], None, None, [inbox / "out.jsonl", inbox / "out.csv"])
+        id_of(one, 0) for one in named_documents([str(inbox)], None, None, [inbox / "out.jsonl", inbox / "out.csv"])
     ] == [identity for identity, _ in found]
     told = [str(error) for _, error in found if error is not None]
     assert len(told) == 2
