@@ -15,7 +15,7 @@ from rich.console import Console
 
 from structured.cli.console import Commands, say, show
 from structured.cli.demo_command import demo
-from structured.cli.document_paths import documents_at
+from structured.cli.document_paths import named_documents
 from structured.cli.extract_command import extract_documents
 from structured.cli.inspect_command import inspect_target
 from structured.cli.model_commands import MODEL_HELP, cache_app, compile_now, fetch_model, list_models
@@ -54,7 +54,7 @@ def suggest_type(
     """
     if not model.strip() or model.startswith("packaged"):
         raise typer.BadParameter("The packaged model cannot suggest a type. Name one of 1,000 million parameters.")
-    sample = list(islice(documents_at(paths, column, None), documents))
+    sample = list(islice(named_documents(paths, column, None), documents))
     with Console(stderr=True).status("Asking the model …"):
         suggestion = suggest(sample, wish, model=model)
     say(f"A start to edit: {suggestion.model} has read {counted(suggestion.documents, 'document')}.")

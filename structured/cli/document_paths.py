@@ -31,7 +31,7 @@ STDIN = "-"
 """The path of standard input."""
 
 
-def documents_at(
+def named_documents(
     paths: Sequence[str], column: str | None, id_column: str | None, excluded_paths: Iterable[Path] = ()
 ) -> Iterable[DocumentLike]:
     """Return the documents of files, folders and patterns, without some paths; a list, if their number is known.

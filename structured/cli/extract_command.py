@@ -23,7 +23,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from structured.cli.console import ExitCode, in_options, say, sentence, show
-from structured.cli.document_paths import documents_at
+from structured.cli.document_paths import named_documents
 from structured.cli.model_commands import MODEL_HELP
 from structured.cli.type_arguments import CHOICE_HELP, FIELDS_HELP, GRAMMAR_HELP, PATTERN_HELP, read_type
 from structured.errors import ModelError, OutputError, StructuredError
@@ -36,7 +36,7 @@ from structured.extraction.extractor import Extractor
 from structured.extraction.journal import Resume
 from structured.extraction.options import Options
 from structured.extraction.records import Record, metadata_to_json
-from structured.extraction.result_files import Output, Written, write_results_of
+from structured.extraction.result_files import TABLE_SUFFIXES, Output, Written, write_results_of
 from structured.jobs.flat_table import RowsOf, write_table
 from structured.output_types.checks import Flag
 from structured.results.evidence import MATCH_WORDS
@@ -308,8 +308,8 @@ def extract_documents(  # noqa: PLR0913  the options of the command
     output_type = read_this_type()
     form = format_of(output, form)
     write_options: dict[str, Any] = {"resume": _resume(output, fresh=fresh, retry=retry), "progress": progress}
-    output_paths = [] if output is None else [output, output.with_suffix(".jsonl")]  # these are no documents
-    documents = documents_at(paths, column, id_column, output_paths)
+    output_paths = [] if output is None else [output, *map(output.with_suffix, (".jsonl", *TABLE_SUFFIXES))]
+    documents = named_documents(paths, column, id_column, output_paths)
     is_printed = output is None and form == "jsonl"
     is_single = isinstance(documents, list) and len(documents) == 1
     is_shown = is_printed and is_single and sys.stdout.isatty() and not as_json and engine == "local"

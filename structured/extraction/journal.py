@@ -18,7 +18,7 @@ from typing import Literal, Protocol, Self
 
 from structured.errors import OutputError
 from structured.errors.values import counted, fault_of_json, message, shown
-from structured.extraction.records import DIGEST_OF_NO_TEXT, Record, differences, is_record_prefix, read_line
+from structured.extraction.records import DIGEST_OF_NO_TEXT, MAX_ORDER, Record, differences, is_record_prefix, read_line
 from structured.results.result import Provenance
 
 if sys.platform == "win32":
@@ -79,7 +79,7 @@ class Journal:
         path: The file.
         failed_before: How many of the records that were there when it was opened have an error.
         record_count: How many records there are now.
-        call: The number of this call, greater than those of the calls that wrote the records.
+        call: The number of this call, greater than those of the calls that wrote the records, up to `MAX_ORDER`.
     """
 
     def __init__(self, path: Path, provenance: Provenance, resume: Resume = "continue") -> None:
@@ -202,7 +202,7 @@ class Journal:
         self._digests[record["id"]] = bytes.fromhex(record["digest"])
         self.failed_before += "error" in record
         self.record_count += 1
-        self.call = max(self.call, record.get("order", (0, 0))[0] + 1)
+        self.call = min(max(self.call, record.get("order", (0, 0))[0] + 1), MAX_ORDER)
 
     def _cut_torn_record(self) -> None:
         """Cut off the beginning of a record behind the last whole one. Raises OutputError if anything else is there."""

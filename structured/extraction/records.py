@@ -3,16 +3,17 @@
     {"id": …, "digest": …, "order": […], "provenance": {…}, "metadata": {…}, "value": …, "data": …, "text": …, …}
     {"id": …, "digest": …, "order": […], "provenance": {…}, "metadata": {…}, "error": {"kind": …, "message": …, …}}
 
-`digest` is that of the document's text. `order` is the number of the call that wrote the record, and the position of
-the document among those of this call.
+`digest` is that of the document's text. `order` is the number of the call that wrote the record, the position of the
+document among those of this call, and the ids of the documents before and after it that had a record already: the next
+ones, or null. Both ids are left out if both are null.
 """
 
 import hashlib
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import asdict
-from typing import Any
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
 
 from pydantic_core import to_json
 
@@ -32,6 +33,36 @@ TYPE_OPTIONS = ("allow_missing", "grounded", "layout")
 
 DIGEST_OF_NO_TEXT = hashlib.sha256().hexdigest()
 """The digest of a document without text, such as a file that could not be read."""
+
+
+MAX_ORDER = 2**63 - 1
+"""The greatest number in an `order`."""
+
+
+@dataclass(slots=True)
+class Gap:
+    """A gap between two documents that have a record, in which the documents have none yet.
+
+    Attributes:
+        after: The id of the document before the gap; None at the beginning.
+        before: The id of the document after the gap; None as long as it has not been read.
+    """
+
+    after: str | None = None
+    before: str | None = None
+
+
+class Place(NamedTuple):
+    """The place of a document in a call, and among the documents that have a record."""
+
+    call: int
+    position: int
+    gap: Gap
+
+    def to_json(self) -> list[int | str | None]:
+        """Return the `order` of a record."""
+        numbers, ids = [self.call, self.position], [self.gap.after, self.gap.before]
+        return [*numbers, *ids] if any(ids) else [*numbers]
 
 
 def digest_of(document: Document) -> str:
@@ -66,9 +97,9 @@ def differences(before: Mapping[str, Any], now: Provenance, *, ignored: frozense
     return changes
 
 
-def record_of(result: Result[Any], digest: str, call: int, provenance: Provenance) -> Record:
+def record_of(result: Result[Any], digest: str, place: Place, provenance: Provenance) -> Record:
     """Return the record of a result. Raises PromptError for metadata that are no JSON."""
-    record: Record = {"id": result.id, "digest": digest, "order": (call, result.position)}
+    record: Record = {"id": result.id, "digest": digest, "order": place.to_json()}
     record["provenance"] = asdict(provenance)
     if result.metadata:
         record["metadata"] = metadata_to_json(result.id, result.metadata)
@@ -124,10 +155,8 @@ def _problem(record: Any, *, needs_provenance: bool) -> str:
     digest = record.get("digest", DIGEST_OF_NO_TEXT)
     if not isinstance(digest, str) or len(digest) != 64 or not set(digest) <= set("0123456789abcdef"):
         return "its digest is no SHA-256"
-    order = record.get("order", (0, 0))
-    is_pair = isinstance(order, list | tuple) and [type(one) for one in order] == [int, int]
-    if not (is_pair and min(order) >= 0 and max(order) < 2**63):
-        return "its order is no pair of numbers"
+    if not _is_order(record.get("order", [0, 0])):
+        return "its order is no pair of numbers, with or without two ids"
     if ("value" in record) == ("error" in record):
         return "it has both a value and an error" if "value" in record else "it has neither a value nor an error"
     if needs_provenance and "digest" not in record:
@@ -135,6 +164,15 @@ def _problem(record: Any, *, needs_provenance: bool) -> str:
     provenance = record.get("provenance") if needs_provenance else {}
     says_what_made_it = isinstance(provenance, dict) and isinstance(provenance.get("options", {}), dict)
     return "" if says_what_made_it else "it does not say what made it"
+
+
+def _is_order(order: Any) -> bool:
+    if not (isinstance(order, list) and len(order) in {2, 4}):
+        return False
+    numbers, ids = order[:2], order[2:]
+    return all(type(one) is int and 0 <= one <= MAX_ORDER for one in numbers) and all(
+        one is None or isinstance(one, str) for one in ids
+    )
 
 
 def metadata_to_json(document_id: str, metadata: Mapping[str, Any]) -> Any:

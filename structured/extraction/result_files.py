@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeAlias, Unpack, get_args
 
 from typing_extensions import TypeVar
 
-from structured.errors import OutputError, PromptError, error_of_one
+from structured.errors import OutputError, PromptError, StructuredError, error_of_one
 from structured.errors.arguments import one_of
 from structured.errors.calling_line import in_thread
 from structured.errors.values import message, shown
@@ -33,7 +33,15 @@ from structured.extraction.documents.document import (
 from structured.extraction.extractor import Extractor, task_and_run
 from structured.extraction.journal import Journal, RecordStream, Resume, SupportsWrite, each_record, to_path
 from structured.extraction.options import Options, check_progress, with_listed_options
-from structured.extraction.records import DIGEST_OF_NO_TEXT, digest_of, line_of, metadata_to_json, record_of
+from structured.extraction.records import (
+    DIGEST_OF_NO_TEXT,
+    Gap,
+    Place,
+    digest_of,
+    line_of,
+    metadata_to_json,
+    record_of,
+)
 from structured.extraction.task import Task
 from structured.output_types.resolve import TypeLike, resolve_type
 from structured.results.result import Provenance, Result, made_of, result_from_json
@@ -91,6 +99,9 @@ def _results(path: Path, output_type: object) -> Iterator[Result[Any]]:
 
 SUFFIXES = (".jsonl", ".ndjson")
 """Those of files of results, which may also have none."""
+
+TABLE_SUFFIXES = (".csv", ".parquet")
+"""Those of the tables that `write_table` makes, which are no documents beside the file of results."""
 
 Output: TypeAlias = str | PathLike[str] | SupportsWrite
 """The path of a file of results, or a stream of bytes."""
@@ -197,22 +208,21 @@ def write_results_of(
     task.warn_of_unused()
     state = BatchState(count_of(documents), wants_evidence=True)
     with open_sink(output, task.provenance, resume) as sink:
-        digests: dict[int, str] = {}  # by the positions of the documents
+        outputs = [sink.path, *map(sink.path.with_suffix, TABLE_SUFFIXES)]
+        works: dict[int, Unrecorded] = {}  # by the positions of the documents
         failed = 0
 
         def waiting_documents() -> Iterator[tuple[Task, DocumentLike] | None]:
-            for position, unrecorded_document in enumerate(
-                unrecorded(each_document(documents, [sink.path]), sink, state)
-            ):
-                if unrecorded_document is not None:
-                    digests[position] = unrecorded_document[1]
-                yield None if unrecorded_document is None else (task, unrecorded_document[0])
+            for position, work in enumerate(unrecorded(each_document(documents, outputs), sink, state)):
+                if work is not None:
+                    works[position] = work
+                yield None if work is None else (task, work.document)
 
         try:
             with closing(run.results(waiting_documents(), state, progress=progress)) as results:
                 for result in results:
-                    digest = digests.pop(result.position)
-                    to_line = partial(_line_of_result, digest=digest, call=sink.call, provenance=task.provenance)
+                    work = works.pop(result.position)
+                    to_line = partial(_line_of_result, work=work, provenance=task.provenance)
                     written, line = made_of(result, to_line)
                     sink.append(line)
                     failed += written.error is not None
@@ -222,35 +232,45 @@ def write_results_of(
     return Written(state.done, failed, state.skipped, sink.failed_before)
 
 
-def _line_of_result(result: Result[Any], *, digest: str, call: int, provenance: Provenance) -> bytes:
-    return line_of(record_of(result, digest, call, provenance))
+class Unrecorded(NamedTuple):
+    """A document without a record, or the error that it fails with."""
+
+    document: Document | StructuredError
+    digest: str
+    place: Place
+
+
+def _line_of_result(result: Result[Any], *, work: Unrecorded, provenance: Provenance) -> bytes:
+    return line_of(record_of(result, work.digest, work.place, provenance))
 
 
 def unrecorded(
     documents: Iterable[DocumentLike], sink: Journal | RecordStream, state: BatchState
-) -> Iterator[tuple[Document | PromptError, str] | None]:
-    """Yield the documents without a record in a sink, with their digests; None for the others.
+) -> Iterator[Unrecorded | None]:
+    """Yield the documents without a record in a sink; None for the others.
 
-    A document has its id, and may be the error that it fails with. Raises OutputError for ids that clash.
+    A document has its id. Raises OutputError for ids that clash.
     """
     seen: set[str] = set()
+    gap = Gap()
     for position, original in enumerate(documents):
         document_id = id_of(original, position)
-        document_or_error: Document | PromptError
+        document_or_error: Document | StructuredError
         digest = DIGEST_OF_NO_TEXT
         try:
             document_or_error = replace(read_document(original), id=document_id)
             digest = digest_of(document_or_error)
         except Exception as raised:  # noqa: BLE001  it costs no other document its answer
-            error = error_of_one(raised, f"Reading document {document_id}")
-            document_or_error = error if isinstance(error, PromptError) else PromptError(str(error))
-            document_or_error.id = document_id
+            document_or_error = error_of_one(raised, f"Reading document {document_id}")
+            document_or_error.id = document_id  # type: ignore[attr-defined]  # of a PromptError; others get one
         if document_id in seen:
             problem = f"Two documents have the id {shown(document_id)}, the second at position {position}"
             raise OutputError(f"{problem}. Give each an id of its own.", path=str(sink.path))
         seen.add(document_id)
         if sink.was_recorded(document_id, digest):
             state.skip_document()
+            gap.before = document_id
+            gap = Gap(after=document_id)
             yield None
             continue
         try:
@@ -258,7 +278,7 @@ def unrecorded(
                 metadata_to_json(document_id, document_or_error.metadata)
         except PromptError as unwritable:  # it is written without them
             document_or_error = unwritable
-        yield document_or_error, digest
+        yield Unrecorded(document_or_error, digest, Place(sink.call, position, gap))
 
 
 def open_sink(output: Output, provenance: Provenance, resume: Resume) -> Journal | RecordStream:

@@ -16,15 +16,15 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
-from structured.errors import ModelError, OptionWarning, PromptError, StructuredError, StructuredWarning
+from structured.errors import ModelError, OptionWarning, StructuredError, StructuredWarning
 from structured.errors.calling_line import warn
 from structured.errors.values import message
 from structured.extraction.batch_state import BatchState, showing
-from structured.extraction.documents.document import Document, DocumentLike, count_of
+from structured.extraction.documents.document import Document, DocumentLike, count_of, id_of
 from structured.extraction.extractor import Extractor
 from structured.extraction.journal import Journal, RecordStream, Resume
 from structured.extraction.options import Options, checked_options
-from structured.extraction.records import Record, line_of, read_line
+from structured.extraction.records import Place, Record, line_of, read_line
 from structured.extraction.result_files import Output, Written, open_sink, unrecorded, write_results_of
 from structured.extraction.run import Run
 from structured.output_types.output_type import check_interface
@@ -139,17 +139,17 @@ def write_batch_by_actors(  # noqa: PLR0913  the batch, its output and its obser
         stack.enter_context(sink)
         try:
             with showing(state, progress):
-                positions: dict[str, int] = {}  # of the documents that actors have, by their ids
+                places: dict[str, Place] = {}  # of the documents that actors have, by their ids
 
-                def sent() -> Iterator[Document | PromptError]:
-                    for position, work in enumerate(unrecorded(documents, sink, state)):
+                def sent() -> Iterator[Document | StructuredError]:
+                    for work in unrecorded(documents, sink, state):
                         if work is not None:
-                            positions[work[0].id] = position
-                            yield work[0]
+                            places[id_of(work.document, work.place.position)] = work.place
+                            yield work.document
 
                 for line in pool.lines(sent()):
                     record = read_line(line)
-                    record["order"] = (sink.call, positions.pop(record["id"]))  # in place of that within the actor
+                    record["order"] = places.pop(record["id"]).to_json()  # in place of that within the actor
                     sink.append(line_of(record))
                     state.done += 1
                     state.failed += "error" in record
@@ -181,13 +181,17 @@ class _ActorPool:
         while busy_actors or not is_exhausted:
             (reference,), _ = self._ray.wait([*busy_actors, *self._starting_actors])
             value = self._result_of(reference)
-            if reference in busy_actors:
-                yield from value
+            lines = value if reference in busy_actors else ()
             actor = busy_actors.pop(reference, None) or self._starting_actors.pop(reference)
-            next_documents = list(islice(documents, DOCUMENTS_AT_ONCE))
+            try:
+                next_documents = list(islice(documents, DOCUMENTS_AT_ONCE))
+            except BaseException:
+                yield from lines
+                raise
             if next_documents:
                 busy_actors[actor.answer.remote(next_documents)] = actor
             is_exhausted = is_exhausted or not next_documents
+            yield from lines  # only now, since the place of a document is known once the next one has been read
 
     def _result_of(self, reference: Any) -> Any:
         """Return what an actor returned, and repeat its warnings, each of them once."""

@@ -1,16 +1,17 @@
 """Flat tables of results, in CSV or Parquet.
 
-A file of results is read three times, so that memory holds none: for the order of the documents, which takes 24 bytes
-for each, for the columns and their kinds, and for the rows. A sorted copy was not taken: the file may be large.
+A file of results is read three times, so that memory holds none: for the order of the documents, which takes some 300
+bytes for each, for the columns and their kinds, and for the rows. A sorted copy was not taken: the file may be large.
 Columns follow from the records and not from a type, so that the file is enough to make the table.
 """
 
 import json
 from array import array
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from importlib import import_module
-from itertools import islice
+from itertools import islice, pairwise
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -21,7 +22,7 @@ from structured.errors import OutputError
 from structured.errors.arguments import one_of
 from structured.errors.values import counted, message
 from structured.extraction.journal import each_record, to_path
-from structured.extraction.records import Record, read_line
+from structured.extraction.records import MAX_ORDER, Record, read_line
 from structured.output_types.checks import Flag
 from structured.output_types.paths import leaves_outside_lists, steps_to_path
 from structured.results.result import result_from_json
@@ -82,27 +83,63 @@ def write_table(path: str | PathLike[str], table: str | PathLike[str], *, rows: 
 def _offsets_in_order(source: Path) -> "NDArray[np.int64]":
     """Return where the records of a file begin, in the order of the documents.
 
-    A later call has the same documents as the calls before, and answers those that are left, or others: these are
-    inserted at their positions. Records of an earlier version of the library stay in the order of their lines.
+    The records that one call wrote into one gap are a run, in the order of the call. A run follows the record that it
+    was written after; of several, the last one written comes first. A run without such a record comes before the one
+    that it was written before, with all that follows the run; or else at the end. Records of an earlier version of the
+    library, which say nothing, are the first run, in the order of their lines.
     """
     numbers = array("q")
     offset = 0
     for number, line, record in each_record(source):
-        numbers.extend((*record.get("order", (-1, number - 1)), offset))
+        call, position, *ids = record.get("order", (-1, number - 1))
+        after, before = ids or (None, None)
+        numbers.extend((call, position, offset, *map(_key_of_id, (record["id"], after, before))))
         offset += len(line)
-    places = np.array(numbers, np.int64).reshape(-1, 3)
-    merged = places[:0]  # call, position, offset
-    for call in np.unique(places[:, 0]):
-        added = places[places[:, 0] == call]
-        added = added[np.argsort(added[:, 1], kind="stable")]
-        if np.isin(added[:, 1], merged[:, 1]).any():  # the documents before it have moved
-            indexes = np.clip(added[:, 1] - np.arange(len(added)), 0, len(merged))
-            merged = np.insert(merged, indexes, added, axis=0)
-            merged[:, 1] = np.arange(len(merged))
+    places = np.frombuffer(numbers, np.int64).reshape(-1, 6)
+    places = places[np.lexsort((places[:, 1], places[:, 0]))]
+    calls, _, offsets, keys, after_keys, before_keys = places.T
+    index_of_key = dict(zip(keys.tolist(), range(len(places)), strict=True))
+    is_start = np.ones(len(places) + 1, np.bool_)
+    is_start[1:-1] = (calls[1:] != calls[:-1]) | (after_keys[1:] != after_keys[:-1])
+    starts = np.flatnonzero(is_start).tolist()
+    run_of = np.cumsum(is_start) - 1
+    firsts: list[int] = []  # of each run, the first record of the runs that it follows, directly or not
+    followers: dict[int, list[int]] = defaultdict(list)
+    predecessors: dict[int, list[int]] = defaultdict(list)
+    for start, end in pairwise(starts):
+        leader = index_of_key.get(int(after_keys[start]))
+        if leader is not None and calls[leader] < calls[start]:  # it is not one that has been answered again
+            followers[leader].append(start)
+            firsts.append(firsts[run_of[leader]])
         else:
-            merged = np.concatenate((merged, added))
-            merged = merged[np.argsort(merged[:, 1], kind="stable")]
-    return merged[:, 2]
+            firsts.append(start)
+        successor = index_of_key.get(int(before_keys[start:end].max(initial=NO_KEY)))
+        if successor is not None:
+            predecessors[successor].append(firsts[-1])
+    order: list[int] = []
+    is_placed = np.zeros(len(places), np.bool_)
+    stack = sorted(set(firsts), reverse=True)
+    while stack:
+        index = stack.pop()
+        if is_placed[index]:
+            continue
+        if index in predecessors:
+            stack += (index, *reversed(predecessors.pop(index)))
+            continue
+        is_placed[index] = True
+        order.append(index)
+        if not is_start[index + 1]:
+            stack.append(index + 1)
+        stack += followers.get(index, ())
+    return offsets[order]
+
+
+NO_KEY = -1
+
+
+def _key_of_id(document_id: str | None) -> int:
+    """Return a number that stands for an id, which takes less memory."""
+    return NO_KEY if document_id is None else hash(document_id) & MAX_ORDER
 
 
 def _rows(source: Path, offsets: "NDArray[np.int64]", rows: RowsOf) -> Iterator[FlatRow]:

@@ -10,14 +10,17 @@ import sys
 import time
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from typer.testing import CliRunner
 
+from structured import write_table
 from structured.cli.commands import app
 from structured.integrations import ray
 from structured.integrations.ray import BatchActor
 from structured.models.load import PACKAGED_MODEL
+from structured.models.scripted import ScriptedModel
 
 ROOT = Path(__file__).parents[2]
 FIELDS = ("--fields", "name: str, age: int | None")
@@ -106,6 +109,51 @@ def test_a_cluster_writes_the_records_of_one_process():
     assert lines("ray.jsonl") == lines("alone.jsonl")
     code, _, told = run(*FIELDS, "letters", *CLUSTER, "-o", "alone.jsonl")
     assert (code, f"{LETTERS} documents had been done before" in told) == (1, True)
+
+
+class Cluster:
+    """Stands in for Ray: its actors are in this process, and an answer is a function that is called in the end."""
+
+    def wait(self, references):
+        return references[-1:], []
+
+    def get(self, reference):
+        return reference()
+
+
+class Actor:
+    def __init__(self, *given):
+        actor = BatchActor(*given, folder=".", path=[])
+        self.provenance = SimpleNamespace(remote=lambda: actor.provenance)
+        self.answer = SimpleNamespace(remote=lambda documents: partial(actor.answer, documents))
+
+
+@needs_ray
+@pytest.mark.parametrize("calls", [["ace", "abcdef"], ["cd", "abcd"], ["bcd", "abcd"], ["abc", "bcdef"]])
+def test_the_records_of_a_cluster_are_in_the_order_of_the_documents(tmp_path, monkeypatch, calls):
+    """Also those that come before the first one with a record; an actor has one document at a time."""
+    monkeypatch.setattr(ray, "DOCUMENTS_AT_ONCE", 1)
+    monkeypatch.setattr(
+        ray,
+        "_actor_pool",
+        lambda *options: contextlib.nullcontext(ray._ActorPool(Cluster(), [Actor(*options[2:]) for _ in range(2)])),
+    )
+    observers = {"startup": contextlib.nullcontext(), "on_record": lambda _: None, "progress": False}
+    output = tmp_path / "out.jsonl"
+    for names in calls:
+        documents = [(name, "It is 1.") for name in names]
+        ray.write_batch_by_actors(
+            lambda: int,
+            {"model": ScriptedModel("1")},
+            documents,
+            output,
+            concurrency=2,
+            num_gpus=0,
+            resume="continue",
+            **observers,
+        )
+    table = write_table(output, tmp_path / "out.csv").read_text(encoding="utf-8").splitlines()
+    assert [row.split(",")[0] for row in table[1:]] == sorted(set("".join(calls)))
 
 
 def test_the_records_of_a_cluster_are_on_standard_output(monkeypatch):

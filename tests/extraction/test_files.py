@@ -9,6 +9,7 @@ import re
 import sys
 import zipfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,7 @@ from structured import (
     write_results,
     write_table,
 )
-from structured.cli.document_paths import documents_at
+from structured.cli.document_paths import named_documents
 from structured.errors import BatchError, OptionWarning, PromptError, StructuredError
 from structured.extraction.documents.document import each_document, id_of, is_table, looks_like_path, read_document
 from structured.extraction.documents.files import (
@@ -214,8 +215,8 @@ def of_a_later_version(data: bytes) -> bytes:
         ("a.db", b"SQLite format 3\0", "is an SQLite database. Save its rows as CSV"),
         ("a.mp4", b"\0\0\0\x20ftypisom\0", "is a recording. Pass what is said in it"),
         ("a.exe", b"MZ\x90\0", "is a program. Pass a file with text"),
-        *((name, b"PAR1", r"is a table, .* rows.* read_rows\(path\)") for name in ("a.parquet", "a.bin")),
-        *((f"a{suffix}", b"a\n1\n", r"is a table, .*rows.* read_rows\(path\)") for suffix in TABLE_READERS),
+        *((name, b"PAR1", r"is a table, .* rows.* extract_batch") for name in ("a.parquet", "a.bin")),
+        *((f"a{suffix}", b"a\n1\n", r"is a table, .*rows.* extract_batch") for suffix in TABLE_READERS),
         ("a.csv", archive(), r"is an archive\. Unpack it"),
     ],
 )
@@ -384,6 +385,7 @@ def of_file(documents: Any, output: Path) -> list[tuple[str, StructuredError | N
     """Return them as they are written to a file that lies among the documents, and is continued."""
     for _ in range(2):
         write_results(int, documents, output, model=MODEL)
+        write_table(output, output.with_suffix(".csv"))
     table = write_table(output, output.parent.parent / "out.csv").read_text().splitlines()[1:]
     errors = {one.id: one.error for one in read_results(output, int)}
     assert len(errors) == len(table)
@@ -397,9 +399,9 @@ def test_a_folder_is_read_as_the_command_line_reads_it(
     """The rows of a table are documents; a table without one column of texts fails alone, and says what to pass."""
     found = found_by(inbox, inbox / "out.jsonl")
     assert [identity for identity, _ in found] == [str(inbox / name) for name in ROWS]
-    assert [id_of(one, 0) for one in documents_at([str(inbox)], None, None, [inbox / "out.jsonl"])] == [
-        identity for identity, _ in found
-    ]
+    assert [
+        id_of(one, 0) for one in named_documents([str(inbox)], None, None, [inbox / "out.jsonl", inbox / "out.csv"])
+    ] == [identity for identity, _ in found]
     told = [str(error) for _, error in found if error is not None]
     assert len(told) == 2
     assert told[0].endswith("c.csv has 2 columns of texts: 'n', 'body'. Name one: read_rows(path, text=…).")
@@ -422,11 +424,27 @@ def test_the_path_of_a_file_stands_for_its_documents(inbox: Path) -> None:
 def test_a_table_in_a_list_or_alone_is_no_document(inbox: Path) -> None:
     """A list has one answer for each of its items, so that a table in it would be an invented one."""
     extractor = Extractor(int, model=MODEL)
-    (error,) = extractor.batch([inbox / "b.csv"], errors="return")
-    for call in (lambda: extractor.result(inbox / "b.csv"), lambda: extractor.batch([("x", inbox / "b.csv")])):  # type: ignore[arg-type, return-value]
-        with pytest.raises((PromptError, BatchError), match=re.escape(str(error))):
+    remedy = "Pass its path to extract_batch, not in a list"
+    for path, problem in ((inbox / "b.csv", "a table, and its rows are documents"), (inbox, "a folder, in place of a")):
+        (error,) = extractor.batch([path], errors="return")
+        for call in (partial(extractor.result, path), partial(extractor.batch, [("x", path)])):
+            with pytest.raises((PromptError, BatchError), match=re.escape(str(error))):
+                call()
+        assert f"{path} is {problem}" in str(error)
+        assert remedy in str(error)
+    assert extractor.batch(inbox / "b.csv") == [3, 3]
+    assert len(extractor.batch(inbox, errors="return")) == len(ROWS)
+
+
+@pytest.mark.parametrize("name", ["a" * 300, "a\0b", "a\ud800b"], ids=["too long", "NUL", "surrogate"])
+def test_a_path_that_no_file_can_have_is_no_document(name: str) -> None:
+    """Alone, in a list, and in place of one."""
+    extractor = Extractor(int, model=MODEL)
+    for call in (lambda: extractor.result(Path(name)), lambda: extractor.batch(Path(name))):
+        with pytest.raises(PromptError, match=r"cannot be read|There is no file"):
             call()
-    assert "b.csv is a table, and its rows are documents. Pass them: read_rows(path)" in str(error)
+    (error,) = extractor.batch([Path(name)], errors="return")
+    assert isinstance(error, PromptError)
 
 
 def names(folder: Path) -> list[str]:

@@ -30,7 +30,7 @@ from structured import (
 from structured.errors import GenerationError, ModelError, OutputError, PromptError
 from structured.extraction import journal
 from structured.extraction.options import DEFAULTS
-from structured.extraction.records import is_record_prefix, line_of, record_of
+from structured.extraction.records import Gap, Place, is_record_prefix, line_of, record_of
 from structured.extraction.result_files import Written, write_results_of
 from structured.models.scripted import ScriptedModel
 from structured.results.result import Provenance
@@ -321,7 +321,9 @@ def test_lines_of_json_that_are_no_records_are_never_dropped(tmp_path: Path) -> 
 def test_each_beginning_of_a_record_is_known_as_one(identity: str) -> None:
     """Whatever the id: quotes, escapes and characters of several bytes."""
     made = Provenance("Number", "0", "scripted", None, "0", {}, "1")
-    line = line_of(record_of(Result(identity, 0, "", error=PromptError("empty")), "0" * 64, 0, made))[:-1]
+    line = line_of(record_of(Result(identity, 0, "", error=PromptError("empty")), "0" * 64, Place(0, 0, Gap()), made))[
+        :-1
+    ]
     assert all(is_record_prefix(line[:end]) for end in range(len(line) + 1))
 
 
@@ -612,3 +614,19 @@ def test_killed_calls_lose_nothing(tmp_path: Path) -> None:
 def test_calls_that_are_killed_twenty_times_lose_nothing(tmp_path: Path) -> None:
     """Twenty times kill -9, at different moments."""
     killed(tmp_path / "out.jsonl", 20, 3000, 3.0)
+
+
+def test_an_error_of_the_code_of_a_document_has_one_kind_at_each_door(tmp_path: Path) -> None:
+    """It is no PromptError in a file, if it is none in a list."""
+
+    class Torn(dict[str, Any]):
+        def get(self, *_: Any) -> Any:
+            raise KeyError("torn")
+
+        __getitem__ = __iter__ = keys = items = get
+
+    documents: Any = ["item 1", ("b", "item 2"), [Torn(role="user", content="x")]]
+    _, _, error = extractor().batch(documents, errors="return")
+    write_results_of(extractor(), documents, tmp_path / "out.jsonl")
+    record = by_id(tmp_path / "out.jsonl")["2"]
+    assert record["error"]["kind"] == type(error).__name__ == "StructuredError"

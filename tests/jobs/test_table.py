@@ -2,7 +2,9 @@
 
 import csv
 import json
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -10,9 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from structured import Document, read_results, write_results, write_table
-from structured.errors import OutputError
+from structured import Document, Result, read_results, write_results, write_table
+from structured.errors import OutputError, PromptError
+from structured.extraction.batch_state import BatchState
+from structured.extraction.documents.document import id_of
+from structured.extraction.journal import Journal
+from structured.extraction.records import line_of, record_of
+from structured.extraction.result_files import unrecorded
 from structured.models.scripted import ScriptedModel
+from structured.results.result import Provenance
 
 RECORD = {"digest": "0" * 64, "provenance": {}}
 
@@ -131,48 +139,121 @@ def order_of(table: Path) -> list[str]:
         return [row["id"] for row in csv.DictReader(file)]
 
 
-@given(st.permutations(range(6)), st.integers(0, 6), st.sets(st.integers(0, 5)))
+def written(output: Path, documents: str, done: Iterable[str] | None = None, **options: Any) -> None:
+    """Write the records of documents, or of those of them that are `done` before an interruption, in this order."""
+    waiting = [(name, "It is 1.") for name in documents]
+    if done is None:
+        write_results(int, waiting, output, model=ScriptedModel("1"), batch_size=1, **options)
+        return
+    made = Provenance("int", "0", "scripted", None, "0", {}, "1")
+    with Journal(output, made) as sink:
+        works = {id_of(work.document, 0): work for work in unrecorded(waiting, sink, BatchState()) if work is not None}
+        for name in done:
+            if name in works:
+                result = Result[Any](name, 0, "", error=PromptError("empty"))
+                sink.append(line_of(record_of(result, works[name].digest, works[name].place, made)))
+
+
+@given(st.permutations("abcdef"), st.lists(st.integers(0, 6), max_size=3))
 def test_rows_are_in_the_order_of_the_documents(
-    tmp_path_factory: pytest.TempPathFactory, done: list[int], interrupted_after: int, failed: set[int]
+    tmp_path_factory: pytest.TempPathFactory, done: list[str], interrupted_after: list[int]
 ) -> None:
-    """Whatever order they were done in, by one call or by the next, with a value or with an error."""
+    """Whatever order they were done in, by one call or by several that were interrupted."""
     path = tmp_path_factory.mktemp("table") / "out.jsonl"
-    lines = [
-        {"id": str(place), **RECORD, "order": [int(turn >= interrupted_after), place]}
-        | ({"error": {"kind": "PromptError", "message": "empty"}} if place in failed else {"value": place})
-        for turn, place in enumerate(done)
-    ]
-    for count in (interrupted_after, len(lines)):
-        path.write_text("".join(f"{json.dumps(line)}\n" for line in lines[:count]))
-        rows = order_of(write_table(path, path.with_suffix(".csv")))
-        assert rows == sorted(map(str, done[:count]))
+    for count in (*sorted(interrupted_after), len(done)):
+        written(path, "abcdef", done[:count])
+        assert order_of(write_table(path, path.with_suffix(".csv"))) == sorted(done[:count])
+
+
+@given(st.lists(st.sets(st.sampled_from("abcdefgh")), max_size=4), st.randoms(use_true_random=False))
+def test_documents_of_a_folder_are_at_their_places(
+    tmp_path_factory: pytest.TempPathFactory, found: list[set[str]], random: Random
+) -> None:
+    """Whichever files each call found, in an order that the calls agree upon, a last call of all has it."""
+    path = tmp_path_factory.mktemp("table") / "out.jsonl"
+    known: set[str] = set()
+    for names in found:
+        known |= names  # a folder loses no file
+        done = sorted(known)
+        random.shuffle(done)
+        written(path, "".join(sorted(known)), done)
+        assert order_of(write_table(path, path.with_suffix(".csv"))) == sorted(known)
 
 
 @pytest.mark.parametrize(
     ("calls", "expected"),
     [
         (["ace", "abcde"], "abcde"),
-        (["bd", "abcd", "abcdefg"], "abcdefg"),
-        (["ab", "cd"], "cdab"),
+        (["bd", "abd", "abcd", "abcdefg"], "abcdefg"),
+        (["cd", "bcd", "abcd"], "abcd"),
+        (["ab", "cd", "ef"], "abcdef"),
+        (["ab", "cd", "abx", "cyd"], "abxcyd"),
         (["ab", "abc", "abcd"], "abcd"),
+        (["abcdefg", "cdefghi", "hijk"], "abcdefghijk"),
+        (["ab", "cd", "cdeab"], "cdeab"),
     ],
-    ids=["between", "around", "other documents", "after"],
+    ids=["between", "around", "before", "batches", "two folders", "after", "window", "other way round"],
 )
 def test_documents_of_a_later_call_are_inserted_among_those_before(
     tmp_path: Path, calls: list[str], expected: str
 ) -> None:
-    """A folder has new files, say; those of another folder come first, together."""
-    output, model = tmp_path / "out.jsonl", ScriptedModel("1")
+    """A folder has new files, a window has moved, say; other documents come behind, in the order of the calls."""
+    output = tmp_path / "out.jsonl"
     for names in calls:
-        write_results(int, [(name, "It is 1.") for name in names], output, model=model, batch_size=1)
+        written(output, names)
     assert "".join(order_of(write_table(output, tmp_path / "out.csv"))) == expected
 
 
+def test_new_documents_before_all_others_stay_there_after_an_interruption(tmp_path: Path) -> None:
+    """Those before the interruption were written before the document that they come before had been read."""
+    output = tmp_path / "out.jsonl"
+    written(output, "xy")
+
+    with pytest.raises(RuntimeError):
+        write_results(int, _raising_after("abc"), output, model=ScriptedModel("1"), batch_size=1)
+    written(output, "abcdxy")
+    assert "".join(order_of(write_table(output, tmp_path / "out.csv"))) == "abcdxy"
+
+
+def _raising_after(names: str) -> Iterator[tuple[str, str]]:
+    yield from ((name, "It is 1.") for name in names)
+    raise RuntimeError
+
+
+@pytest.mark.parametrize("failed", ["a", "bc", "abc", "d", "abd"])
+def test_documents_that_failed_are_retried_at_their_places(tmp_path: Path, failed: str) -> None:
+    """Also the first one, and those that later documents were inserted after."""
+    output = tmp_path / "out.jsonl"
+    for names in ("abd", "abcd", "abcde"):
+        documents = [(name, "" if name in failed else "It is 1.") for name in names]
+        write_results(int, documents, output, model=ScriptedModel("1"))
+    written(output, "abcde", resume="retry")
+    assert "".join(order_of(write_table(output, tmp_path / "out.csv"))) == "abcde"
+
+
 def test_records_without_an_order_keep_that_of_their_lines(tmp_path: Path) -> None:
-    """An earlier version of the library wrote them; those that are written after them are inserted."""
+    """An earlier version of the library wrote them; those that are written after them come behind."""
     path = results(tmp_path / "out.jsonl", [1, 2, 3])
     assert order_of(write_table(path, tmp_path / "out.csv")) == ["0", "1", "2"]
-    for order in ([0], [0, "1"], [0, -1], 1, [True, 1]):
+    later = [{"id": str(place), **RECORD, "value": 1, "order": [0, place]} for place in (4, 3)]
+    path.write_text(path.read_text() + "".join(f"{json.dumps(one)}\n" for one in later))
+    assert order_of(write_table(path, tmp_path / "out.csv")) == ["0", "1", "2", "3", "4"]
+
+
+def test_an_order_that_is_none_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "out.jsonl"
+    for order in ([0], [0, "1"], [0, -1], 1, [True, 1], [0, 2**63], [0, 1, "a"], [0, 1, "a", 2], None):
         path.write_text(json.dumps({"id": "a", **RECORD, "value": 1, "order": order}) + "\n")
         with pytest.raises(OutputError, match=r"Line 1 .* its order is no pair of numbers"):
             write_table(path, tmp_path / "out.csv")
+
+
+def test_a_file_with_the_greatest_numbers_is_continued(tmp_path: Path) -> None:
+    """What the next call writes is read, too."""
+    output = tmp_path / "out.jsonl"
+    written(output, "a")
+    record = json.loads(output.read_text())
+    output.write_text(json.dumps({**record, "order": [2**63 - 1, 2**63 - 1]}) + "\n")
+    for names in ("ab", "abc"):
+        written(output, names)
+    assert sorted(order_of(write_table(output, tmp_path / "out.csv"))) == ["a", "b", "c"]

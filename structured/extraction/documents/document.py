@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from typing_extensions import TypeAliasType
 
-from structured.errors import OptionWarning, PromptError
+from structured.errors import OptionWarning, PromptError, StructuredError
 from structured.errors.calling_line import warn
 from structured.errors.values import message, shown
 from structured.extraction.prompts import TextOrChat, is_message, is_messages
@@ -68,7 +68,7 @@ class Document:
 TextLike: TypeAlias = TextOrChat | tuple[str, str | Path] | Path | Document
 """What is read as one document: a text, a chat, a file, an id with a text or file, or a `Document`."""
 
-DocumentLike = TypeAliasType("DocumentLike", TextLike | PromptError)
+DocumentLike = TypeAliasType("DocumentLike", TextLike | StructuredError)
 """A document of a batch; or why there is none."""
 
 Documents: TypeAlias = Iterable[DocumentLike] | Path
@@ -90,7 +90,7 @@ def read_document(document: object) -> Document:
 
             content = read_file(document)
             return Document(content.text, str(document), pages=content.pages, layout=content.layout)
-        case PromptError():
+        case StructuredError():
             raise document
     return outline(document)
 
@@ -104,8 +104,8 @@ def outline(document: object) -> Document:
             return Document("" if isinstance(text, Path) else text, document_id)
         case Path():
             return Document("", str(document))
-        case PromptError():
-            return Document("", document.id)
+        case StructuredError():
+            return Document("", getattr(document, "id", ""))
     return Document(document)  # type: ignore[arg-type]  # whatever is neither text nor chat is refused where it is read
 
 
@@ -325,7 +325,11 @@ def files_at(path: Path) -> Iterator[Path]:
 
     Raises PromptError if nothing is there.
     """
-    if path.is_dir():
+    try:
+        is_folder = path.is_dir()
+    except (OSError, ValueError) as error:  # the name is too long, say
+        raise PromptError(f"The path {str(path)!r} cannot be read: {message(error)}.") from error
+    if is_folder:
         return _files(path)
     if not os.path.lexists(path):
         similar = get_close_matches(path.name, [one.name for one in path.parent.glob("*")], n=1)

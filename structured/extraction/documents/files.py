@@ -34,6 +34,9 @@ MAX_MAIL_LEVELS = 30
 PAGE_FILES, OFFICE_FILES = "structured.integrations.page_files", "structured.integrations.office_files"
 """The integrations that read PDFs and pictures, and files of Word, Excel and PowerPoint."""
 
+_REMEDY = "Pass its path to extract_batch, not in a list"
+"""What to do with a folder or a table in place of a document."""
+
 _SHOWN_HEADERS = ("From", "To", "Cc", "Date", "Subject")
 
 
@@ -107,7 +110,7 @@ def _call_integration(module: str, function: str, *arguments: Any) -> Any:
 
 def _refuse_table(path: Path) -> Content:
     """Raise PromptError: a table is as many documents as it has rows."""
-    remedy = "Pass them: read_rows(path); or to read all of it as one document, its text: path.read_text()"
+    remedy = f"{_REMEDY}; or to read all of it as one document, pass its text: path.read_text()"
     raise PromptError(f"The file {path} is a table, and its rows are documents. {remedy}.")
 
 
@@ -187,12 +190,12 @@ def kind_of_file(path: Path) -> FileKind:
         mode = path.stat().st_mode
         if stat.S_ISDIR(mode):
             next(path.iterdir(), None)
-            raise PromptError(f"{path} is a folder, in place of a file. Pass the folder itself in place of a list.")
+            raise PromptError(f"{path} is a folder, in place of a file. {_REMEDY}.")
         if not stat.S_ISREG(mode):
             raise PromptError(f"{path} is no regular file. Read it yourself, and pass its text.")
         with path.open("rb") as file:
             return kind_of(path, file.read(1_024))  # where a PDF begins (ISO 32000-1, annex H, 3.4.1)
-    except OSError as error:
+    except (OSError, ValueError) as error:  # no path has a NUL character, say
         raise PromptError(f"The file {path} cannot be read: {message(error)}.") from error
 
 
