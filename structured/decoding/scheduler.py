@@ -233,13 +233,8 @@ class Scheduler:
         self._empty()
 
     def retreat(self, error: Exception) -> list[TextInProgress]:
-        """Let all texts wait and halve the size; return the failed text, with the error, if it was tried alone.
-
-        Raises the error if no text has started.
-        """
+        """Let all texts wait and halve the size; return the failed text, with the error, if it was tried alone."""
         started = self.started
-        if not started:
-            raise error
         alone = started if self.size <= 1 else []
         for text in alone:
             text.error = error_of_one(error, WRITING)
@@ -313,21 +308,28 @@ class Scheduler:
         return waiting <= room or room * 4 >= self.size or self.unused_rows >= self.size
 
     def _admit(self, room: int) -> None:
-        """Begin as many of the waiting texts as there is room for."""
+        """Begin as many of the waiting texts as there is room for.
+
+        A text is live before anything can raise, so that it is tried again.
+        """
         self.unused_rows = 0
-        new: list[TextInProgress] = []
+        first = len(self.live)
         tokens = sum(text.capacity for text in self.started)
         while self.waiting and room > 0:
-            tokens += self.waiting[0].capacity
-            if self.batch_tokens is not None and tokens > self.batch_tokens and (new or self.started):
+            text = self.waiting[0]
+            self.live.append(text)
+            self.waiting.popleft()
+            tokens += text.capacity
+            if self.batch_tokens is not None and tokens > self.batch_tokens and len(self.started) > 1:
+                self.waiting.appendleft(self.live.pop())
                 break
-            text = self.waiting.popleft()
-            (self.partial_prefill.texts if self.partial_prefill.wants(text) else new).append(text)
+            if self.partial_prefill.wants(text):
+                self.partial_prefill.texts.append(self.live.pop())
             room -= 1
-        if not new:
+        if len(self.live) == first:
             return
-        parts = grouped_by_beginning(new, self.model.pass_cost)
-        self.live += [text for texts, _ in parts for text in texts]  # so that all are tried again after a memory error
+        parts = grouped_by_beginning(self.live[first:], self.model.pass_cost)
+        self.live[first:] = [text for texts, _ in parts for text in texts]
         for texts, shared in parts:
             if self.batch is not None and not self.batch.can_join:
                 self.waiting.extendleft(reversed(self.live[len(self.logits) :]))
