@@ -88,7 +88,7 @@ class PartialPrefill:
         if self.part_tokens is not None:
             first = self._first_part_tokens(text)
             self.batch, logits = calls.prefill(self.model, [prompt[:first]], shared=shared)
-            if self.batch.is_ragged and self.batch.can_join:
+            if calls.is_ragged(self.model, self.batch) and calls.can_join(self.model, self.batch):
                 text.pending = prompt[first:]
                 return logits
             self.part_tokens = None  # for the texts behind it, too
@@ -112,7 +112,10 @@ SECOND_VECTOR_COST = 10
 class Speculation:
     """The proposals of a batch, made where they pay, and the share of them that was right."""
 
-    model: LanguageModel
+    can_roll_back: bool
+    pass_cost: float
+    logits_cost: float
+    """These are facts of the model."""
     proposed: float = 0.0
     """How many proposals were made; each earlier pass counts less by `DECAY`."""
     accepted: float = 0.0
@@ -120,9 +123,9 @@ class Speculation:
 
     def propose(self, texts: list[TextInProgress]) -> int:
         """Propose tokens for each text, if that pays, and return the window: the most tokens of one proposal."""
-        if not self.model.can_roll_back:
+        if not self.can_roll_back:
             return 0  # nothing was ever proposed, so no window is open
-        most = int(self.model.pass_cost) // len(texts)
+        most = int(self.pass_cost) // len(texts)
         counts = [text.propose(most) for text in texts]
         if any(counts) and not self._pays(counts):
             counts = [text.propose(0) for text in texts]
@@ -144,9 +147,9 @@ class Speculation:
     def _pays(self, counts: list[int]) -> bool:
         """Tell whether proposals pay: a right one saves its text a pass; the logits cost in all texts."""
         right = (self.accepted + 1) / (self.proposed + 1)
-        saved = right * sum(count > 0 for count in counts) * self.model.pass_cost / len(counts)
+        saved = right * sum(count > 0 for count in counts) * self.pass_cost / len(counts)
         places = max(counts) * len(counts) + SECOND_VECTOR_COST
-        return saved > places * self.model.logits_cost + (1 - right) * sum(counts)
+        return saved > places * self.logits_cost + (1 - right) * sum(counts)
 
 
 def best_column_count(counts: list[int], pass_cost: float) -> int:
@@ -188,7 +191,9 @@ class Scheduler:
     def __post_init__(self) -> None:
         self.whole_size = self.size
         self.partial_prefill = PartialPrefill(self.model, self.part_tokens)
-        self.speculation = Speculation(self.model)
+        model = self.model
+        facts = calls.called(model.name, lambda: (model.can_roll_back, model.pass_cost, model.logits_cost))
+        self.speculation = Speculation(*facts)
 
     @property
     def is_busy(self) -> bool:
@@ -246,6 +251,11 @@ class Scheduler:
         self._empty()
         return alone
 
+    @property
+    def _can_join(self) -> bool:
+        """Whether other texts may join the batch, or begin one. Raises ModelError."""
+        return self.batch is None or calls.can_join(self.model, self.batch)
+
     def _empty(self) -> None:
         """Forget the texts that have a row, or would have one."""
         self.live, self.batch, self.logits = [], None, []
@@ -258,13 +268,13 @@ class Scheduler:
         if self.partial_prefill.texts:
             self._copy_logits()
             self.partial_prefill.read()
-            read = self.partial_prefill.take() if self.batch is None or self.batch.can_join else None
+            read = self.partial_prefill.take() if self._can_join else None
             if read is not None:
                 text, batch, logits = read
                 self.live.append(text)
                 self._join(batch, logits)
         room = self.size - len(self.started)
-        if self.waiting and (not self.live or (self.batch is not None and self.batch.can_join and self._pays(room))):
+        if self.waiting and (not self.live or (self._can_join and self._pays(room))):
             self._admit(room)
         if self.batch is not None:
             timed(self.live, self._sample)
@@ -286,7 +296,8 @@ class Scheduler:
             self.batch, self.logits = None, []
             return
         counts = [len(text.pending) for text in live]
-        count = best_column_count(counts, self.model.pass_cost) if batch.is_ragged else min(counts)
+        is_ragged = calls.is_ragged(self.model, batch)
+        count = best_column_count(counts, self.speculation.pass_cost) if is_ragged else min(counts)
         pending = [text.read(count) for text in live]
         window = timed(live, lambda: self.speculation.propose(live))
         new = [read + text.proposal.token_ids for read, text in zip(pending, live, strict=True)]
@@ -328,10 +339,10 @@ class Scheduler:
             room -= 1
         if len(self.live) == first:
             return
-        parts = grouped_by_beginning(self.live[first:], self.model.pass_cost)
+        parts = grouped_by_beginning(self.live[first:], self.speculation.pass_cost)
         self.live[first:] = [text for texts, _ in parts for text in texts]
         for texts, shared in parts:
-            if self.batch is not None and not self.batch.can_join:
+            if not self._can_join:
                 self.waiting.extendleft(reversed(self.live[len(self.logits) :]))
                 del self.live[len(self.logits) :]
                 break

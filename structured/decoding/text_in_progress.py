@@ -319,7 +319,7 @@ def write(model: LanguageModel, requested: Iterable[Forking]) -> None:
             batch, logits = timed(live, read, passes=1)
         else:
             counts = [len(text.pending) for text in live]
-            new = [text.read(max(counts) if batch.is_ragged else min(counts)) for text in live]
+            new = [text.read(max(counts) if calls.is_ragged(model, batch) else min(counts)) for text in live]
             logits = timed(live, partial(calls.forward, model, batch, new, window=window), passes=1)
         rows: list[int] = []
         first, scores = 0, to_host(logits)

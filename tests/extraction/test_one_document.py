@@ -43,7 +43,9 @@ from structured.extraction.extractor import Extractor as ExtractorClass
 from structured.extraction.guided_task import GuidedTask
 from structured.extraction.long_documents import LongDocument
 from structured.extraction.remote_task import RemoteTask
-from structured.models import PACKAGED_MODEL, FunctionModel, connect
+from structured.models import PACKAGED_MODEL, DecodingBatch, FunctionModel, LanguageModel, connect, function
+from structured.models.checked_calls import _FACTS
+from structured.models.function import FunctionBatch
 from structured.models.remote_model import RemoteModel
 from structured.models.scripted import ScriptedModel
 from structured.results import result as results
@@ -433,6 +435,44 @@ def test_a_running_batch_that_fails_leaves_nobody_waiting(
                 caller.leave(TimeoutError("nobody answers"))
                 assert isinstance(answering.exception(), type(error) | StructuredError)
         assert len(extractor(DOCUMENTS[0])) == 5
+
+
+PARTICLES = {"search": Particles(2), "temperature": 1.0}
+FACTS: list[tuple[type, str, dict[str, Any]]] = [
+    *[(DecodingBatch, "is_ragged", options) for options in ({}, {"search": Beams(2)}, PARTICLES)],
+    (DecodingBatch, "can_join", {}),
+    *[(LanguageModel, "can_roll_back", options) for options in ({}, PARTICLES)],
+    (LanguageModel, "pass_cost", {}),
+    (LanguageModel, "logits_cost", {}),
+]
+"""What a model of the user's own states, by the class that states it, and the options of a call that asks for it."""
+
+
+@pytest.mark.parametrize(("stated_by", "name", "options"), FACTS)
+def test_a_fact_that_a_model_cannot_state_is_its_own_error(
+    stated_by: type, name: str, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was once the error of those documents that were written while it was asked for."""
+
+    class Own(FunctionModel):
+        pass
+
+    class OwnBatch(FunctionBatch):
+        pass
+
+    def raises(_: Any) -> Any:
+        raise KeyError(name)
+
+    monkeypatch.setattr(function, "FunctionBatch", OwnBatch)
+    tokenizer = ByteTokenizer()
+    asked = Own(random_logits(len(tokenizer.tokens)), tokenizer)
+    extractor = Extractor(Regex("[ab]{5}"), model=asked, batch_size=4, **options)
+    setattr(OwnBatch if stated_by is DecodingBatch else Own, name, property(raises))
+    with pytest.raises(ModelError, match=f"raised KeyError: '{name}'"):
+        extractor.batch(DOCUMENTS * 5)
+    if name in _FACTS:
+        with pytest.raises(ModelError, match=f"raised KeyError for its `{name}`: '{name}'"):
+            Extractor(int, model=asked)
 
 
 class Proxy:
