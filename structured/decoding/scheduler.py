@@ -25,7 +25,7 @@ from structured.decoding.device_masks import draw, stacked
 from structured.decoding.prompt_tokens import grouped_by_beginning
 from structured.decoding.sampling import Sampler
 from structured.decoding.text_in_progress import WRITING, TextInProgress, timed, to_host
-from structured.errors import ModelError, OutOfMemoryError, StructuredError, error_of_one
+from structured.errors import ModelError, OutOfMemoryError, StructuredError, concerns_all, error_of_one
 from structured.index.masks import Mask, allows
 from structured.models import DecodingBatch, LanguageModel, Logits
 from structured.models import checked_calls as calls
@@ -219,7 +219,7 @@ class Scheduler:
         try:
             self._turn()
         except Exception as error:
-            if isinstance(error, ModelError) and not isinstance(error, OutOfMemoryError):
+            if concerns_all(error):
                 raise
             return self.retreat(error)
         return [text for text in self.live if text.finished]

@@ -368,7 +368,7 @@ def fail_at(patch: pytest.MonkeyPatch, owner: Any, name: str, call: int, error: 
     patch.setattr(owner, name, property(replaced) if isinstance(original, property) else replaced)
 
 
-def answered_by(shared: bool, documents: list[str], **options: Any) -> list[Any]:  # noqa: FBT001
+def answered_by(shared: bool, documents: list[str], **options: Any) -> list[Any]:
     """Return the outcomes of documents, of a running batch or not; raise the error if they are waited for in vain."""
     if not shared:
         return extract_batch(Number, documents, model=model(), errors="return", **options)
