@@ -55,7 +55,7 @@ class RunningBatch(WrappedModel):
         or_none(count(1))("max_tokens", max_tokens)
         super().__init__(model)
         self.size = size
-        self._state = _SharedState(Scheduler(model, size, max_tokens, PART_TOKENS if model.can_read_on else None), size)
+        self._state = _SharedState(Scheduler(model, size, max_tokens, PART_TOKENS if model.can_read_on else None))
         Thread(target=self._state.run, name=f"running batch of {model.name}", daemon=True).start()
         finalize(self, self._state.close)
 
@@ -162,7 +162,6 @@ class _SharedState:
     """The state that callers and the batch's thread share. Except in turns, it changes only while `changed` is held."""
 
     scheduler: Scheduler
-    size: int
     submissions: deque[_Submission] = field(default_factory=deque)
     """The submissions with waiting texts; the first is served next."""
     owners: dict[TextInProgress, _Submission] = field(default_factory=dict)
@@ -217,7 +216,7 @@ class _SharedState:
                 self._fail(error)
             self.calm_turns = 0 if self.scheduler.size < size else self.calm_turns + 1
             if self.calm_turns >= CALM_TURNS:  # a batch that had to shrink grows again
-                self.calm_turns, self.scheduler.size = 0, min(2 * self.scheduler.size, self.size)
+                self.calm_turns, self.scheduler.size = 0, min(2 * self.scheduler.size, self.scheduler.whole_size)
 
     def _turn(self) -> list[TextInProgress]:
         """Take a turn. If the model fails, try half of the texts, until the text that it fails for is alone."""
