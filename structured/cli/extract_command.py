@@ -45,32 +45,36 @@ from structured.results.result import Result, error_to_json, made_of
 WriteDocuments: TypeAlias = Callable[[Output], Written]
 """Answers the documents that have no record in the output yet, and writes or shows their results."""
 
+Print: TypeAlias = Callable[[], None]
+"""Prints what was read of a result."""
+
 
 def run_here(
     output_type: Any,
     options: Options,
     documents: Iterable[DocumentLike],
     write_options: Mapping[str, Any],
-    show: Callable[[Result[Any]], None] | None,
+    shown: Callable[[Result[Any]], Print] | None,
 ) -> WriteDocuments:
     """Load the model into this process. Raises `typer.BadParameter` for an option.
 
-    `write_options` has the `resume` and `progress` of `write_results`. Results go to `show` instead, if it is given.
+    `write_options` has the `resume` and `progress` of `write_results`. With `shown`, results are printed instead.
     """
     try:
         with Console(stderr=True).status("Loading the model …"):
             extractor = Extractor[Any](output_type, **options)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from error
-    if show is None:
+    if shown is None:
         return lambda output: write_results_of(extractor, documents, output, **write_options)
 
     def run(_: Output) -> Written:
         done = failed = 0
         for result in extractor.results(documents, progress=write_options["progress"]):
-            shown_result = made_of(result, show)[0]
+            read_result, print_result = made_of(result, shown)
+            print_result()  # apart from reading, since an error of the output is not that of the document
             done += 1
-            failed += shown_result.error is not None
+            failed += read_result.error is not None
         return Written(done, failed, 0, 0)
 
     return run
@@ -145,30 +149,31 @@ def write(run: WriteDocuments, output: Path | None, form: Format, rows: RowsOf) 
     return written
 
 
-def show_result(result: Result[Any], *, evidence: bool) -> None:
-    """Show the result of a document to a person: its value, or each value with its evidence."""
-    if result.error is None:
-        show(_evidence_table(result) if evidence else JSON(json.dumps(_value(result))))
+def shown_to_person(result: Result[Any], *, evidence: bool) -> Print:
+    """Read the result of a document for a person: its value, or each value with its evidence."""
+    if result.error is not None:
+        return lambda: None
+    return partial(show, _evidence_table(result) if evidence else JSON(json.dumps(_value(result))))
 
 
-def print_result(result: Result[Any]) -> None:
-    """Print the result of a document as a short line of JSON, without computing its evidence."""
+def shown_as_line(result: Result[Any]) -> Print:
+    """Read the result of a document as a short line of JSON, without computing its evidence."""
     record: Record = {"id": result.id, "missing": list(result.missing), "flags": list(map(asdict, result.flags))}
     if result.error is None:
         record |= {"value": _value(result), "metadata": metadata_to_json(result.id, result.metadata)}
     else:
         record["error"] = error_to_json(result.error)
-    print_short(record)
+    return partial(typer.echo, short_line(record))
 
 
 SHORT_LINE_MEMBERS = ("id", "metadata", "value", "missing", "flags", "error")
 """The members of a record that a short line has; all but `id` and `value` only if there are any."""
 
 
-def print_short(record: Record, file: TextIO | None = None) -> None:
-    """Print what a record has of `SHORT_LINE_MEMBERS`, to standard output unless to another file."""
+def short_line(record: Record) -> bytes:
+    """Return what a record has of `SHORT_LINE_MEMBERS`, as JSON."""
     line = {name: record[name] for name in SHORT_LINE_MEMBERS if name in record and (name == "value" or record[name])}
-    typer.echo(json.dumps(line, ensure_ascii=False).encode(errors="backslashreplace"), file)
+    return json.dumps(line, ensure_ascii=False).encode(errors="backslashreplace")
 
 
 def _value(result: Result[Any]) -> Any:
@@ -192,6 +197,11 @@ def _evidence_table(result: Result[Any]) -> RenderableType:
     return table
 
 
+def _problem_and_flags(result: Result[Any]) -> tuple[str, str, tuple[Flag, ...]]:
+    """Return the id of a result, its error as a sentence, and its flags."""
+    return result.id, "" if result.error is None else sentence(result.error), tuple(result.flags)
+
+
 class FailurePrinter:
     """A listener that counts documents, and reports those that failed and values with flags on stderr.
 
@@ -206,17 +216,14 @@ class FailurePrinter:
     def __call__(self, event: Event) -> None:
         """Count or report the document of an event."""
         if isinstance(event, DocumentDone):
-            made_of(event.result, self._report_result)
+            self._report(*made_of(event.result, _problem_and_flags)[1])
 
     def take(self, record: Record) -> None:
         """Count or report the document of a record that another process wrote."""
         if self._records is not None:
-            print_short(record, self._records)
+            typer.echo(short_line(record), self._records)
         problem = "{kind}: {message}".format(**record["error"]) if "error" in record else ""
         self._report(record["id"], problem, [Flag(**flag) for flag in record.get("flags", ())])
-
-    def _report_result(self, result: Result[Any]) -> None:
-        self._report(result.id, "" if result.error is None else sentence(result.error), result.flags)
 
     def _report(self, identity: str, problem: str, flags: Iterable[Flag]) -> None:
         self.done += 1
@@ -329,7 +336,7 @@ def extract_documents(  # noqa: PLR0913  the options of the command
         write_options |= {"concurrency": 1 if concurrency is None else concurrency, "num_gpus": num_gpus or 0}
         run = run_on_ray(output_type, read_this_type, options, documents, {**write_options, "on_record": printer.take})
     else:
-        shown = partial(show_result, evidence=evidence) if is_shown else print_result if is_short else None
+        shown = partial(shown_to_person, evidence=evidence) if is_shown else shown_as_line if is_short else None
         run = run_here(output_type, {**options, "observe": printer}, documents, write_options, shown)
     started = time.perf_counter()
     try:

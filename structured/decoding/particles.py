@@ -25,6 +25,7 @@ from structured.decoding.sampling import Sampler, log_softmax
 from structured.decoding.text_in_progress import TextInProgress, write
 from structured.index.masks import unpack
 from structured.models import LanguageModel
+from structured.models.checked_calls import called
 
 
 def sample_particles(
@@ -50,7 +51,7 @@ def sample_particles(
     the memory of the model's device, ModelError for other failures of the model, and PatternError or GrammarError if an
     automaton exceeds its limits.
     """
-    jump_forward = jump_forward and model.can_roll_back
+    jump_forward = jump_forward and called(model.name, lambda: model.can_roll_back)
     populations = [_Population(request, sampler, particles, jump_forward) for request in requests]
     write(model, populations)
     return [population.generations() for population in populations]

@@ -55,7 +55,7 @@ class RunningBatch(WrappedModel):
         or_none(count(1))("max_tokens", max_tokens)
         super().__init__(model)
         self.size = size
-        self._state = _SharedState(Scheduler(model, size, max_tokens, PART_TOKENS if model.can_read_on else None), size)
+        self._state = _SharedState(Scheduler(model, size, max_tokens, PART_TOKENS if model.can_read_on else None))
         Thread(target=self._state.run, name=f"running batch of {model.name}", daemon=True).start()
         finalize(self, self._state.close)
 
@@ -98,7 +98,7 @@ class RunningBatch(WrappedModel):
                 self._state.submit(submission)
                 while unfinished:
                     ended = submission.notifications.get()
-                    if isinstance(ended, Exception):
+                    if isinstance(ended, BaseException):
                         raise ended
                     unfinished.difference_update(ended)
                     yield ended
@@ -106,7 +106,7 @@ class RunningBatch(WrappedModel):
                 self._state.cancel(submission, unfinished)
 
 
-_Notifications = SimpleQueue[list[TextInProgress] | Exception]
+_Notifications = SimpleQueue[list[TextInProgress] | BaseException]
 """A queue of texts that have ended, or of the error that ended the waiting."""
 
 
@@ -162,7 +162,6 @@ class _SharedState:
     """The state that callers and the batch's thread share. Except in turns, it changes only while `changed` is held."""
 
     scheduler: Scheduler
-    size: int
     submissions: deque[_Submission] = field(default_factory=deque)
     """The submissions with waiting texts; the first is served next."""
     owners: dict[TextInProgress, _Submission] = field(default_factory=dict)
@@ -207,15 +206,17 @@ class _SharedState:
 
     def run(self) -> None:
         """Take turns until the batch is closed and empty."""
-        while self._admit():
+        while True:
             size = self.scheduler.size
             try:
+                if not self._admit():
+                    return
                 self._notify(self._turn())  # without a variable, which would keep the texts until the next turn
-            except Exception as error:  # noqa: BLE001  a model of the user's own raises what it likes
+            except BaseException as error:  # noqa: BLE001  without this thread, every caller would wait for ever
                 self._fail(error)
             self.calm_turns = 0 if self.scheduler.size < size else self.calm_turns + 1
             if self.calm_turns >= CALM_TURNS:  # a batch that had to shrink grows again
-                self.calm_turns, self.scheduler.size = 0, min(2 * self.scheduler.size, self.size)
+                self.calm_turns, self.scheduler.size = 0, min(2 * self.scheduler.size, self.scheduler.whole_size)
 
     def _turn(self) -> list[TextInProgress]:
         """Take a turn. If the model fails, try half of the texts, until the text that it fails for is alone."""
@@ -235,13 +236,15 @@ class _SharedState:
                 self._drop()
             room = self.scheduler.size - len(self.scheduler.started) - len(self.scheduler.waiting)
             while self.submissions and room > 0:
-                submission = self.submissions.popleft()
-                if submission.waiting:  # else it was cancelled
-                    text = submission.waiting.popleft()
-                    self.owners[text] = submission
-                    self.scheduler.waiting.append(text)
-                    self.submissions.append(submission)
-                    room -= 1
+                submission = self.submissions[0]
+                if not submission.waiting:  # all its texts are in the scheduler, or it was cancelled
+                    self.submissions.popleft()
+                    continue
+                text = submission.waiting.popleft()
+                self.owners[text] = submission
+                self.scheduler.waiting.append(text)
+                self.submissions.rotate(-1)
+                room -= 1
             self.scheduler.waiting_outside = sum(len(submission.waiting) for submission in self.submissions)
             return True
 
@@ -257,15 +260,19 @@ class _SharedState:
             self.owners[text]: [] for text in self.scheduler.live if self.owners[text].is_watched
         }
         for text in ended:
-            notifications.setdefault(self.owners.pop(text), []).append(text)
+            notifications.setdefault(self.owners[text], []).append(text)
         for submission, texts in notifications.items():
             submission.notifications.put(texts)
+        for text in ended:
+            del self.owners[text]
 
-    def _fail(self, error: Exception) -> None:
-        """Raise an error for all texts in the batch, and begin an empty one."""
+    def _fail(self, error: BaseException) -> None:
+        """Raise an error for all texts, also for those that wait, and begin an empty batch."""
         with self.changed:
-            submissions = {*self.owners.values()}
+            submissions = {*self.owners.values(), *self.submissions}
             self.owners.clear()
+            self.submissions.clear()
+            self.cancelled.clear()
             self.scheduler.abandon()
             for submission in submissions:
                 submission.waiting.clear()
@@ -276,7 +283,7 @@ def _caller_left() -> ModelError:
     return ModelError("The caller of this text has left.")
 
 
-def _copied(error: Exception) -> Exception:
+def _copied(error: BaseException) -> BaseException:
     """Return a copy of an error, so that each caller may raise it and add notes."""
     try:
         own = copy.copy(error)

@@ -25,7 +25,7 @@ from structured.decoding.device_masks import draw, stacked
 from structured.decoding.prompt_tokens import grouped_by_beginning
 from structured.decoding.sampling import Sampler
 from structured.decoding.text_in_progress import WRITING, TextInProgress, timed, to_host
-from structured.errors import ModelError, OutOfMemoryError, StructuredError, error_of_one
+from structured.errors import ModelError, OutOfMemoryError, StructuredError, concerns_all, error_of_one
 from structured.index.masks import Mask, allows
 from structured.models import DecodingBatch, LanguageModel, Logits
 from structured.models import checked_calls as calls
@@ -88,7 +88,7 @@ class PartialPrefill:
         if self.part_tokens is not None:
             first = self._first_part_tokens(text)
             self.batch, logits = calls.prefill(self.model, [prompt[:first]], shared=shared)
-            if self.batch.is_ragged and self.batch.can_join:
+            if calls.is_ragged(self.model, self.batch) and calls.can_join(self.model, self.batch):
                 text.pending = prompt[first:]
                 return logits
             self.part_tokens = None  # for the texts behind it, too
@@ -112,7 +112,10 @@ SECOND_VECTOR_COST = 10
 class Speculation:
     """The proposals of a batch, made where they pay, and the share of them that was right."""
 
-    model: LanguageModel
+    can_roll_back: bool
+    pass_cost: float
+    logits_cost: float
+    """These are facts of the model."""
     proposed: float = 0.0
     """How many proposals were made; each earlier pass counts less by `DECAY`."""
     accepted: float = 0.0
@@ -120,9 +123,9 @@ class Speculation:
 
     def propose(self, texts: list[TextInProgress]) -> int:
         """Propose tokens for each text, if that pays, and return the window: the most tokens of one proposal."""
-        if not self.model.can_roll_back:
+        if not self.can_roll_back:
             return 0  # nothing was ever proposed, so no window is open
-        most = int(self.model.pass_cost) // len(texts)
+        most = int(self.pass_cost) // len(texts)
         counts = [text.propose(most) for text in texts]
         if any(counts) and not self._pays(counts):
             counts = [text.propose(0) for text in texts]
@@ -144,9 +147,9 @@ class Speculation:
     def _pays(self, counts: list[int]) -> bool:
         """Tell whether proposals pay: a right one saves its text a pass; the logits cost in all texts."""
         right = (self.accepted + 1) / (self.proposed + 1)
-        saved = right * sum(count > 0 for count in counts) * self.model.pass_cost / len(counts)
+        saved = right * sum(count > 0 for count in counts) * self.pass_cost / len(counts)
         places = max(counts) * len(counts) + SECOND_VECTOR_COST
-        return saved > places * self.model.logits_cost + (1 - right) * sum(counts)
+        return saved > places * self.logits_cost + (1 - right) * sum(counts)
 
 
 def best_column_count(counts: list[int], pass_cost: float) -> int:
@@ -188,7 +191,9 @@ class Scheduler:
     def __post_init__(self) -> None:
         self.whole_size = self.size
         self.partial_prefill = PartialPrefill(self.model, self.part_tokens)
-        self.speculation = Speculation(self.model)
+        model = self.model
+        facts = calls.called(model.name, lambda: (model.can_roll_back, model.pass_cost, model.logits_cost))
+        self.speculation = Speculation(*facts)
 
     @property
     def is_busy(self) -> bool:
@@ -214,7 +219,7 @@ class Scheduler:
         try:
             self._turn()
         except Exception as error:
-            if isinstance(error, ModelError) and not isinstance(error, OutOfMemoryError):
+            if concerns_all(error):
                 raise
             return self.retreat(error)
         return [text for text in self.live if text.finished]
@@ -233,13 +238,8 @@ class Scheduler:
         self._empty()
 
     def retreat(self, error: Exception) -> list[TextInProgress]:
-        """Let all texts wait and halve the size; return the failed text, with the error, if it was tried alone.
-
-        Raises the error if no text has started.
-        """
+        """Let all texts wait and halve the size; return the failed text, with the error, if it was tried alone."""
         started = self.started
-        if not started:
-            raise error
         alone = started if self.size <= 1 else []
         for text in alone:
             text.error = error_of_one(error, WRITING)
@@ -250,6 +250,11 @@ class Scheduler:
             self.size = self.whole_size
         self._empty()
         return alone
+
+    @property
+    def _can_join(self) -> bool:
+        """Whether other texts may join the batch, or begin one. Raises ModelError."""
+        return self.batch is None or calls.can_join(self.model, self.batch)
 
     def _empty(self) -> None:
         """Forget the texts that have a row, or would have one."""
@@ -263,13 +268,13 @@ class Scheduler:
         if self.partial_prefill.texts:
             self._copy_logits()
             self.partial_prefill.read()
-            read = self.partial_prefill.take() if self.batch is None or self.batch.can_join else None
+            read = self.partial_prefill.take() if self._can_join else None
             if read is not None:
                 text, batch, logits = read
                 self.live.append(text)
                 self._join(batch, logits)
         room = self.size - len(self.started)
-        if self.waiting and (not self.live or (self.batch is not None and self.batch.can_join and self._pays(room))):
+        if self.waiting and (not self.live or (self._can_join and self._pays(room))):
             self._admit(room)
         if self.batch is not None:
             timed(self.live, self._sample)
@@ -291,7 +296,8 @@ class Scheduler:
             self.batch, self.logits = None, []
             return
         counts = [len(text.pending) for text in live]
-        count = best_column_count(counts, self.model.pass_cost) if batch.is_ragged else min(counts)
+        is_ragged = calls.is_ragged(self.model, batch)
+        count = best_column_count(counts, self.speculation.pass_cost) if is_ragged else min(counts)
         pending = [text.read(count) for text in live]
         window = timed(live, lambda: self.speculation.propose(live))
         new = [read + text.proposal.token_ids for read, text in zip(pending, live, strict=True)]
@@ -313,23 +319,30 @@ class Scheduler:
         return waiting <= room or room * 4 >= self.size or self.unused_rows >= self.size
 
     def _admit(self, room: int) -> None:
-        """Begin as many of the waiting texts as there is room for."""
+        """Begin as many of the waiting texts as there is room for.
+
+        A text is live before anything can raise, so that it is tried again.
+        """
         self.unused_rows = 0
-        new: list[TextInProgress] = []
+        first = len(self.live)
         tokens = sum(text.capacity for text in self.started)
         while self.waiting and room > 0:
-            tokens += self.waiting[0].capacity
-            if self.batch_tokens is not None and tokens > self.batch_tokens and (new or self.started):
+            text = self.waiting[0]
+            self.live.append(text)
+            self.waiting.popleft()
+            tokens += text.capacity
+            if self.batch_tokens is not None and tokens > self.batch_tokens and len(self.started) > 1:
+                self.waiting.appendleft(self.live.pop())
                 break
-            text = self.waiting.popleft()
-            (self.partial_prefill.texts if self.partial_prefill.wants(text) else new).append(text)
+            if self.partial_prefill.wants(text):
+                self.partial_prefill.texts.append(self.live.pop())
             room -= 1
-        if not new:
+        if len(self.live) == first:
             return
-        parts = grouped_by_beginning(new, self.model.pass_cost)
-        self.live += [text for texts, _ in parts for text in texts]  # so that all are tried again after a memory error
+        parts = grouped_by_beginning(self.live[first:], self.speculation.pass_cost)
+        self.live[first:] = [text for texts, _ in parts for text in texts]
         for texts, shared in parts:
-            if self.batch is not None and not self.batch.can_join:
+            if not self._can_join:
                 self.waiting.extendleft(reversed(self.live[len(self.logits) :]))
                 del self.live[len(self.logits) :]
                 break

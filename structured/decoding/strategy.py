@@ -16,7 +16,7 @@ from structured.decoding.particles import sample_particles
 from structured.decoding.requests import Generation, Request
 from structured.decoding.sampling import Sampler
 from structured.decoding.text_in_progress import WRITING
-from structured.errors import ModelError, OutOfMemoryError, StructuredError, error_of_one
+from structured.errors import StructuredError, concerns_all, error_of_one
 from structured.errors.arguments import count, flag, says_its_arguments
 from structured.models import LanguageModel
 
@@ -196,7 +196,7 @@ class Search:
             try:
                 candidates = self._searched_together(model, [request for _, request in batch], jump_forward)
             except Exception as error:
-                if isinstance(error, ModelError) and not isinstance(error, OutOfMemoryError):
+                if concerns_all(error):
                     raise
                 if len(batch) == 1:
                     yield places[0], error_of_one(error, WRITING)

@@ -6,7 +6,8 @@ Beam search and particles decide differently which texts go on in each turn, and
 both (`write`): it reads the appended tokens, keeps the rows that go on, and copies those that fork.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from time import perf_counter
@@ -76,10 +77,8 @@ class TextInProgress:
     def __post_init__(self) -> None:
         thinking, answer = self.request.thinking, self.request.guide
         self.guide, self.next_guide = (answer, None) if thinking is None else (thinking, answer)
-        try:
+        with self._failing_alone():
             self._append_forced()
-        except Exception as error:  # noqa: BLE001  it costs no other text its answer
-            self.error = error_of_one(error, WRITING)
 
     def __copy__(self) -> "TextInProgress":
         """Return an independent copy, with the same tokens and the same state of the guide."""
@@ -113,11 +112,9 @@ class TextInProgress:
 
     def masks(self) -> tuple[Mask, Mask] | None:
         """Return the mask of the next token, and the mask within the budget; None after an automaton's error."""
-        try:
+        with self._failing_alone():
             return self.guide.mask_without_budget(), self.guide.mask()
-        except Exception as error:  # noqa: BLE001  it costs no other text its answer
-            self.error = error_of_one(error, WRITING)
-            return None
+        return None
 
     def repeats(self, token_id: int) -> bool:
         """Tell whether a token repeats the end of the text too often, unless the prompt has the same repetition."""
@@ -131,13 +128,13 @@ class TextInProgress:
 
     def take(self, choice: TokenChoice, scores: Logits) -> None:
         """Append a sampled token or, if it repeats the text, a token of the shortest completion in its place."""
-        try:
+        end_mask = None
+        with self._failing_alone():
             if count := self.request.alternatives:
                 alternatives = likeliest_tokens(to_host(scores), self.guide.mask_without_budget(), count)
                 choice = choice._replace(alternatives=alternatives)
             end_mask = self.guide.shortest_completion_mask() if self.repeats(choice.token_id) else None
-        except Exception as error:  # noqa: BLE001  it costs no other text its answer
-            self.error = error_of_one(error, WRITING)
+        if self.error is not None:
             return
         if end_mask is not None:
             out = self.sampler.confined(choice, to_host(scores), end_mask, self.request.generator)
@@ -157,7 +154,7 @@ class TextInProgress:
     def extend(self, choice: TokenChoice) -> None:
         """Append a sampled token and the forced tokens after it."""
         state, start = self.guide.state, len(self.written)
-        try:
+        with self._failing_alone():
             self.guide.advance(choice.token_id)
             self._note_free_text(state, choice.token_id)
             self.log_probability += choice.log_probability
@@ -168,8 +165,6 @@ class TextInProgress:
             self.sampled.append(SampledToken(start, len(self.written), *figures))
             self._append_forced()
             self.proposal.accept(self.pending)
-        except Exception as error:  # noqa: BLE001  it costs no other text its answer
-            self.error = error_of_one(error, WRITING)
 
     def read_all(self) -> list[int]:
         """Return the tokens of prompt and text, for a model that has read none of them, nor any proposal."""
@@ -187,10 +182,8 @@ class TextInProgress:
         proposed: list[int] = []
         if self.jump_forward and self.is_ready and most > 0:
             most, written = min(most, self.proposal.max_length), bytes(self.written[-MAX_WORDS:])
-            try:
+            with self._failing_alone():
                 proposed = propose(self.guide, written, self._prompt_text(), most)
-            except Exception as error:  # noqa: BLE001  it costs no other text its answer
-                self.error = error_of_one(error, WRITING)
         self.proposal.replace(proposed)
         return len(proposed)
 
@@ -219,6 +212,14 @@ class TextInProgress:
                 repetition_places=tuple(place - before for place in self.repetition_places),
             ),
         )
+
+    @contextmanager
+    def _failing_alone(self) -> Iterator[None]:
+        """Let whatever the block raises be the error of this text; it costs no other text its answer."""
+        try:
+            yield
+        except Exception as error:  # noqa: BLE001  the type may be the user's own code
+            self.error = error_of_one(error, WRITING)
 
     def _prompt_text(self) -> PromptText:
         """Return the prompt for look-ups."""
@@ -319,7 +320,7 @@ def write(model: LanguageModel, requested: Iterable[Forking]) -> None:
             batch, logits = timed(live, read, passes=1)
         else:
             counts = [len(text.pending) for text in live]
-            new = [text.read(max(counts) if batch.is_ragged else min(counts)) for text in live]
+            new = [text.read(max(counts) if calls.is_ragged(model, batch) else min(counts)) for text in live]
             logits = timed(live, partial(calls.forward, model, batch, new, window=window), passes=1)
         rows: list[int] = []
         first, scores = 0, to_host(logits)

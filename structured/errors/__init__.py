@@ -81,6 +81,11 @@ class StructuredError(Portable, Exception):
 _LOGGER = logging.getLogger("structured.extraction")
 
 
+def concerns_all(error: Exception) -> bool:
+    """Tell whether an error of a model concerns all texts of a batch; fewer texts may fit into its memory."""
+    return isinstance(error, ModelError) and not isinstance(error, OutOfMemoryError)
+
+
 def error_of_one(error: Exception, doing: str) -> StructuredError:
     """Return what was raised for one document as an error of the library, and log where it was raised.
 

@@ -7,6 +7,7 @@ model goes through here. A value of the right kind costs a look at its type and 
 import inspect
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, TypeGuard, TypeVar
 
 import numpy as np
@@ -46,8 +47,9 @@ def checked_model(model: LanguageModel) -> LanguageModel:
         problem = f"The `vocabulary` of {described(model)} is {described(vocabulary)}"
         raise ModelError(f"{problem}. It must be a structured.vocabulary.Vocabulary.")
     for name, check in _FACTS.items():
+        fact = called(described(model), partial(getattr, model, name), f" for its `{name}`")
         try:
-            check(f"The `{name}` of {described(model)}", getattr(model, name))
+            check(f"The `{name}` of {described(model)}", fact)
         except (TypeError, ValueError) as error:
             raise ModelError(str(error)) from error
     return model
@@ -101,6 +103,16 @@ def prefill(
         raise ModelError(f"{problem}. A pair is needed: a DecodingBatch, and logits.")
     batch, logits = pair
     return batch, checked_logits(model, logits, len(prompts), window)
+
+
+def is_ragged(model: LanguageModel, batch: DecodingBatch) -> bool:
+    """Tell whether the texts of a batch may get different numbers of tokens. Raises ModelError."""
+    return called(model.name, lambda: batch.is_ragged)
+
+
+def can_join(model: LanguageModel, batch: DecodingBatch) -> bool:
+    """Tell whether other texts may join a batch. Raises ModelError."""
+    return called(model.name, lambda: batch.can_join)
 
 
 def forward(

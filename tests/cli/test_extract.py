@@ -1,6 +1,7 @@
 """`structured extract`, `report` and `models`: what people write in a shell, and what programs read from it."""
 
 import csv
+import errno
 import json
 import os
 import signal
@@ -81,6 +82,24 @@ def test_lines_are_short_unless_evidence_is_asked_for(monkeypatch):
     assert found["letters/c.txt"].keys() == {"id", "error"}
     whole = records(run("extract", *FIELDS, "letters/a.txt", "--evidence"))["letters/a.txt"]
     assert whole.keys() > {"id", "digest", "provenance", "value", "evidence", "document"}
+
+
+@pytest.mark.parametrize(
+    ("printer", "path"), [("typer.echo", "letters/a.txt"), ("structured.cli.extract_command.say", "letters/c.txt")]
+)
+def test_an_error_of_the_output_is_not_that_of_a_document(monkeypatch, caplog, printer, path):
+    """It ends the command: nothing is printed a second time, and no document is blamed."""
+    written = []
+
+    def full(line, *_, **__):
+        written.append(line)
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(printer, full)
+    result = run("extract", *FIELDS, path)
+    assert (result.exit_code, sum(path in str(line) for line in written)) == (3, 1)
+    assert "No space left on device" in result.stderr
+    assert "Reading the result" not in result.output + caplog.text
 
 
 @pytest.mark.parametrize("path", ["letters/[ab].txt", "./letters/a*", "letters/../letters/a.txt", "**/a.txt"])

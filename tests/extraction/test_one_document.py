@@ -1,10 +1,12 @@
 """One document: whatever is raised for it is its own error, at every door; the others have their answers."""
 
 import asyncio
+import itertools
 import json
 import logging
 import warnings
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any, get_args
 
@@ -21,6 +23,7 @@ from structured import (
     Document,
     Extractor,
     Particles,
+    Regex,
     Samples,
     StructuredError,
     aextract_batch,
@@ -31,6 +34,8 @@ from structured import (
     read_results,
     write_results,
 )
+from structured.decoding import running_batch, scheduler
+from structured.decoding.running_batch import Caller, RunningBatch
 from structured.decoding.text_in_progress import TextInProgress
 from structured.errors import BatchError, ModelError, RepetitionWarning
 from structured.extraction import acceptance, events, long_documents, result_files, run, task
@@ -38,7 +43,9 @@ from structured.extraction.extractor import Extractor as ExtractorClass
 from structured.extraction.guided_task import GuidedTask
 from structured.extraction.long_documents import LongDocument
 from structured.extraction.remote_task import RemoteTask
-from structured.models import PACKAGED_MODEL, FunctionModel, connect
+from structured.models import PACKAGED_MODEL, DecodingBatch, FunctionModel, LanguageModel, connect, function
+from structured.models.checked_calls import _FACTS
+from structured.models.function import FunctionBatch
 from structured.models.remote_model import RemoteModel
 from structured.models.scripted import ScriptedModel
 from structured.results import result as results
@@ -337,6 +344,135 @@ def test_what_is_raised_for_one_document_of_a_server_costs_no_other_its_answer(
         found = extract_batch(Number, DOCUMENTS, model=asked, errors="return")
     assert values(found) == RIGHT
     assert found[1].__cause__ is ERRORS[0]
+
+
+ADMISSION: dict[str, tuple[Any, str]] = {
+    "its size": (TextInProgress, "capacity"),
+    "its length": (scheduler.PartialPrefill, "wants"),
+    "grouping": (scheduler, "grouped_by_beginning"),
+    "its first pass": (scheduler.Scheduler, "_begin"),
+    "joining": (scheduler.Scheduler, "_join"),
+}
+"""What is done while texts are admitted, for which no single text may be to blame: where, and its name."""
+
+
+def fail_at(patch: pytest.MonkeyPatch, owner: Any, name: str, call: int, error: BaseException) -> None:
+    """Let one call of a function, or of a property, raise an error."""
+    original, calls = getattr(owner, name), itertools.count(1)
+
+    def replaced(*parts: Any, **named: Any) -> Any:
+        if next(calls) == call:
+            raise error
+        return original.fget(*parts) if isinstance(original, property) else original(*parts, **named)
+
+    patch.setattr(owner, name, property(replaced) if isinstance(original, property) else replaced)
+
+
+def answered_by(shared: bool, documents: list[str], **options: Any) -> list[Any]:
+    """Return the outcomes of documents, of a running batch or not; raise the error if they are waited for in vain."""
+    if not shared:
+        return extract_batch(Number, documents, model=model(), errors="return", **options)
+    caller, batch = Caller(), RunningBatch(model(), size=4)
+
+    def call() -> list[Any]:
+        with caller:
+            return extract_batch(Number, documents, model=batch, errors="return", **options)
+
+    with ThreadPoolExecutor(1) as pool, batch:
+        answering = pool.submit(call)
+        wait([answering], 60)
+        caller.leave(TimeoutError("nobody answers"))
+        return answering.result()
+
+
+@pytest.mark.parametrize("shared", [False, True], ids=["alone", "running"])
+@pytest.mark.parametrize("stage", ADMISSION)
+@pytest.mark.parametrize("call", [1, 2, 3])
+def test_an_error_while_texts_are_admitted_loses_none(
+    stage: str, call: int, shared: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are tried again. In a batch that other threads share, their callers waited for ever."""
+    documents = [f"item {number}" for number in (1, 2, 3, 4, 5, 6)]
+    fail_at(monkeypatch, *ADMISSION[stage], call, MemoryError())
+    assert values(answered_by(shared, documents, batch_size=4, retries=0)) == [1, 2, 3, 4, 5, 6]
+
+
+@pytest.mark.parametrize("stage", ADMISSION)
+@pytest.mark.parametrize("shared", [False, True], ids=["alone", "running"])
+def test_an_error_at_each_admission_is_that_of_each_document(
+    stage: str, shared: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def replaced(*_: Any, **__: Any) -> Any:
+        raise KeyError(POISON)
+
+    owner, name = ADMISSION[stage]
+    monkeypatch.setattr(owner, name, property(replaced) if name == "capacity" else replaced)
+    found = answered_by(shared, DOCUMENTS, batch_size=4, retries=0)
+    assert [type(one.__cause__) for one in found] == [KeyError] * 4
+
+
+@pytest.mark.parametrize("name", ["_drop", "_turn", "_notify"])
+@pytest.mark.parametrize("error", [KeyError(POISON), SystemExit(POISON)], ids=lambda one: type(one).__name__)
+def test_a_running_batch_that_fails_leaves_nobody_waiting(
+    name: str, error: BaseException, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its thread goes on, also for texts that had no room yet."""
+    tokenizer = ByteTokenizer()
+    letters = FunctionModel(random_logits(len(tokenizer.tokens)), tokenizer)
+    with RunningBatch(letters, size=2) as batch:
+        extractor = Extractor(Regex("[ab]{5}"), model=batch)
+        with monkeypatch.context() as patch:
+            fail_at(patch, running_batch._SharedState, name, 2, error)
+            with ThreadPoolExecutor(1) as pool:
+                caller = Caller()
+
+                def call() -> Any:
+                    with caller:
+                        return extractor.batch(DOCUMENTS)
+
+                answering = pool.submit(call)
+                wait([answering], 60)
+                caller.leave(TimeoutError("nobody answers"))
+                assert isinstance(answering.exception(), type(error) | StructuredError)
+        assert len(extractor(DOCUMENTS[0])) == 5
+
+
+PARTICLES = {"search": Particles(2), "temperature": 1.0}
+FACTS: list[tuple[type, str, dict[str, Any]]] = [
+    *[(DecodingBatch, "is_ragged", options) for options in ({}, {"search": Beams(2)}, PARTICLES)],
+    (DecodingBatch, "can_join", {}),
+    *[(LanguageModel, "can_roll_back", options) for options in ({}, PARTICLES)],
+    (LanguageModel, "pass_cost", {}),
+    (LanguageModel, "logits_cost", {}),
+]
+"""What a model of the user's own states, by the class that states it, and the options of a call that asks for it."""
+
+
+@pytest.mark.parametrize(("stated_by", "name", "options"), FACTS)
+def test_a_fact_that_a_model_cannot_state_is_its_own_error(
+    stated_by: type, name: str, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was once the error of those documents that were written while it was asked for."""
+
+    class Own(FunctionModel):
+        pass
+
+    class OwnBatch(FunctionBatch):
+        pass
+
+    def raises(_: Any) -> Any:
+        raise KeyError(name)
+
+    monkeypatch.setattr(function, "FunctionBatch", OwnBatch)
+    tokenizer = ByteTokenizer()
+    asked = Own(random_logits(len(tokenizer.tokens)), tokenizer)
+    extractor = Extractor(Regex("[ab]{5}"), model=asked, batch_size=4, **options)
+    setattr(OwnBatch if stated_by is DecodingBatch else Own, name, property(raises))
+    with pytest.raises(ModelError, match=f"raised KeyError: '{name}'"):
+        extractor.batch(DOCUMENTS * 5)
+    if name in _FACTS:
+        with pytest.raises(ModelError, match=f"raised KeyError for its `{name}`: '{name}'"):
+            Extractor(int, model=asked)
 
 
 class Proxy:
