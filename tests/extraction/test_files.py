@@ -358,7 +358,7 @@ def inbox(tmp_path: Path) -> Path:
     (folder / "late").mkdir(parents=True)
     (folder / "a.txt").write_text("It is 3.")
     (folder / "b.csv").write_text("body\nIt is 3.\nSo is it: 3.\n")
-    (folder / "c.csv").write_text("n,body\n1,It is 3.\n2,It is 3.\n3,It is 3.\n")
+    (folder / "c.csv").write_text("n,body\none,It is 3.\ntwo,It is 3.\nthree,It is 3.\n")
     (folder / "late" / "d.jsonl").write_text('{"n": 1, "body": "3"}\n{"n"\n')
     return folder
 
