@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from datetime import timedelta
 from importlib import import_module
 from threading import Event as ThreadEvent
@@ -138,6 +139,7 @@ class BatchState:
         self._repeated_fields: frozenset[str] = frozenset()
         self._long_documents: Sequence[LongDocument] = ()  # of the last block
         self._split_before = self._chunks_before = 0  # of the blocks before
+        self._counted = self.progress
 
     @contextmanager
     def observed(self, observe: Listener | None) -> Iterator[None]:
@@ -158,6 +160,7 @@ class BatchState:
 
     def _tell(self, make: Callable[[], Event]) -> None:
         """Call each listener with an event, which is made if there is one; one that raises is not called again."""
+        self._counted = self.progress
         if not self._listeners:
             return
         event = make()
@@ -242,6 +245,11 @@ class BatchState:
         """Return the results that were added since the last call."""
         results, self._results = self._results, []
         return results
+
+    @property
+    def shown_progress(self) -> Progress:
+        """How far it had come at the last event: another thread, which shows it, sees no counts in between."""
+        return replace(self._counted, seconds=perf_counter() - self._started)
 
     @property
     def progress(self) -> Progress:
@@ -337,7 +345,7 @@ def _wait_and_show(state: BatchState, finished: ThreadEvent, is_asked_for: bool)
             break
     if state.total == 0 or (finished.is_set() and not (is_asked_for and state.done)):
         return
-    while not is_asked_for and state.total == 1 and not state.progress.has_chunks:
+    while not is_asked_for and state.total == 1 and not state.shown_progress.has_chunks:
         if finished.wait(SECONDS_BETWEEN_BARS):
             return
     if _BAR_LOCK.acquire(blocking=False):
@@ -359,10 +367,10 @@ def _show(state: BatchState, finished: ThreadEvent) -> None:
                 display, interval = _terminal_bar(stack), SECONDS_BETWEEN_BARS
             while not finished.is_set():
                 if state.total != 0:  # those that are passed over do not count
-                    display(state.progress)
+                    display(state.shown_progress)
                 finished.wait(interval)
             if state.total != 0:
-                display(state.progress)
+                display(state.shown_progress)
     except (OSError, ValueError):  # stderr was closed: there is nobody to see it
         return
 

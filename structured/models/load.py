@@ -120,8 +120,9 @@ def load_model(  # noqa: PLR0913  the options of loading
     """
     if not isinstance(adapter, str | Path | None):
         raise TypeError(f"adapter is {shown(adapter)}; it must be the path of a GGUF file or of a folder.")
-    most = max(MAX_THREADS, available_cpus())
-    or_none(whole(1, f"from 1 to {most}", most))("threads", threads)
+    if threads is not None:
+        most = max(MAX_THREADS, available_cpus())
+        threads = whole(1, f"from 1 to {most}", most)("threads", threads)
     options = _Options(device_map, dtype, gpu_layers, context_length)
     source, is_from_environment = _named(source)
     _refuse_server(source)

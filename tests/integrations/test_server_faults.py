@@ -102,7 +102,7 @@ PYTHON = re.compile(r"\b(None|True|False|dict|list|tuple|Mapping|str|NonTerminal
         ("responses", {"input": [{"role": "assistant", "content": "a"}]}, "A message of input, the last, has the role"),
         ("responses", {"input": "a", "background": True}, "background: nothing is stored here"),
         ("completions", {"prompt": "a", "echo": True}, "echo: it should be false"),
-        ("grammar", {"text": "a", "grammar": "start: a b"}, "'a' used but not defined"),
+        ("grammar", {"text": "a", "grammar": "start: a a"}, "'a' used but not defined"),
         ("grammar", {"text": "a", "grammar": 'start: "a"', "start": "b"}, "undefined rule: 'b'"),
         ("grammar", {"text": "a", "grammar": 'start: "a"\n%ignore B'}, "The ignored terminal 'B' is not defined"),
         ("extract", {"text": "a", "fields": "name: str", "grounded": ["x.y"]}, "the path 'x.y'. There are 'name'."),

@@ -26,7 +26,7 @@ class Typed:
 
 
 def output_types():
-    return typed().map(lambda drawn: drawn.type)
+    return typed().map(lambda drawn: drawn.type).filter(lambda one: one is not None and one is not type(None))
 
 
 def typed():
