@@ -436,8 +436,8 @@ def test_messages_spell_options_as_the_command_line_does():
     [
         (("suggest", "two.csv", "--model", "none"), "has 2 columns of texts: 'a', 'b'. Name one: --column NAME."),
         (("extract", *FIELDS, "two.csv", "--column", "c"), "--column is 'c', and the table two.csv has the columns"),
-        (("extract", "letter_types.py:Q", "letters"), "There is no 'Q' in 'letter_types.py'. It has P, Colour, f."),
-        (("inspect", "letter_types.py:Couleur"), "There is no 'Couleur' in 'letter_types.py'. Is it Colour?"),
+        (("extract", "mine.py:Q", "letters"), "There is no 'Q' in 'mine.py'. It has P, Colour, f."),
+        (("inspect", "mine.py:Couleur"), "There is no 'Couleur' in 'mine.py'. Is it Colour?"),
         (("extract", *FIELDS, "empty.csv"), "The table empty.csv is empty. Its first line has to have the names"),
         (("extract", "torn.json", "letters/a.txt"), "torn.json: The schema is not JSON: "),
         (
@@ -461,7 +461,7 @@ def test_a_mistake_is_told_with_its_place_and_the_options_of_the_command(tmp_pat
         "two.csv": b"a,b\nx,y\n",
         "empty.csv": b"",
         "torn.json": b'{"a": ',
-        "letter_types.py": b"from typing import Literal\nfrom pydantic import BaseModel\nclass P(BaseModel):\n    n: int\n"
+        "mine.py": b"from typing import Literal\nfrom pydantic import BaseModel\nclass P(BaseModel):\n    n: int\n"
         b'class _H(P): ...\nColour = Literal["a"]\nLIMIT = 3\ndef f(a: int) -> None: ...\n',
         "latin.json": b'{"\xe9": 1}\n',
         "gold.jsonl": b'{"document": "Ana is 31.", "value": {"name": "Ana", "age": 31}}\n',
