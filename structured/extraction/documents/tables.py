@@ -243,6 +243,7 @@ def _text_column(table: SourceTable, column: str | None, id_column: str | None) 
         _check_column(table, "text", column)
         return column
     candidates = [name for name in table.text_columns if name != id_column]
+    candidates = [name for name in candidates if name.lower() != "id"] or candidates
     if len(candidates) != 1:
         which = f"has {counted(len(candidates), 'column')} of texts" if candidates else "has no column of texts"
         listed = _quoted(candidates or table.columns)
