@@ -17,7 +17,7 @@ empty text. Equal texts are one number.
 from structured.automata import opcodes as op
 from structured.automata.byte_automaton import DEAD, ROW_COMPLETE, UNKNOWN
 from structured.automata.loops.frames import arguments_of, distinct_length, find_frame, frame_fields, intern_frame, push
-from structured.automata.loops.jit import compiled_loop
+from structured.automata.loops.notation import loop
 from structured.automata.loops.machine import MORE_SCRATCH, NEEDS_STATE, Machine
 from structured.automata.opcodes import FAR, UNLIMITED
 
@@ -34,80 +34,80 @@ MEASURED_ROUND, WRITTEN_ROUND, PREFIX_ROUND = op.FIRST_LEAF, op.LEAF_COUNT, op.L
 marked as written, and the last in which it was marked as a prefix of a written item."""
 
 
-@compiled_loop
+@loop
 def request_state(machine: Machine, state: int, byte: int) -> int:
     """Request the successor of a state on a byte, or its whole row for -1, and return the code for that."""
-    machine.registers[op.REQUESTED_STATE], machine.registers[op.REQUESTED_BYTE] = state, byte
+    machine.requested_state, machine.requested_byte = state, byte
     return NEEDS_STATE
 
 
-@compiled_loop
+@loop
 def first_state(machine: Machine, item: int) -> int:
     """Return the state before any item, or a code."""
-    start = intern_frame(machine, item, ITEM_START, 0, op.FINISHED)
-    state = start if start < 0 else int(machine.frames[start, KEPT_STATE])
+    start = frame(machine, item, ITEM_START, 0, op.FINISHED)
+    state = start if start < 0 else machine.frames[start].kept_state
     return request_state(machine, -1 - item, -1) if state == -1 else state
 
 
-@compiled_loop
+@loop
 def text_with(machine: Machine, item: int, text: int, byte: int) -> int:
     """Return a text with one more byte, or a code."""
-    return intern_frame(machine, item, byte, int(machine.frames[text, op.SECOND]) + 1, text)
+    return frame(machine, item, byte, machine.frames[text].second + 1, text)
 
 
-@compiled_loop
+@loop
 def known_text(machine: Machine, item: int, text: int, byte: int) -> int:
     """Return a text with one more byte; DEAD if that text has not been made, so that no written item begins with it."""
-    return find_frame(machine, item, byte, int(machine.frames[text, op.SECOND]) + 1, text)
+    return find_frame(machine, item, byte, machine.frames[text].second + 1, text)
 
 
-@compiled_loop
+@loop
 def prefix_of(machine: Machine, text: int, count: int) -> int:
     """Return the text of the first `count` bytes of a text."""
-    while machine.frames[text, op.SECOND] > count:
-        text = int(machine.frames[text, op.TAIL])
+    while machine.frames[text].second > count:
+        text = machine.frames[text].tail
     return text
 
 
-@compiled_loop
+@loop
 def mark_written(machine: Machine, written: int) -> int:
     """Mark the written items with a new round in `WRITTEN_ROUND`, and all their prefixes in `PREFIX_ROUND`.
 
     Returns the round. The marks stay until the items of another stack are marked.
     """
-    if machine.registers[op.MARKED_ITEMS] == written:
-        return int(machine.registers[op.MARKING_ROUND])
-    machine.registers[op.ROUND] += 1
-    this_round = int(machine.registers[op.ROUND])
-    machine.registers[op.MARKED_ITEMS], machine.registers[op.MARKING_ROUND] = written, this_round
-    while machine.frames[written, op.FIRST] >= 0:
-        text = int(machine.frames[written, op.FIRST])
-        machine.frames[text, WRITTEN_ROUND] = this_round
-        while text != op.FINISHED and machine.frames[text, PREFIX_ROUND] != this_round:
-            machine.frames[text, PREFIX_ROUND] = this_round
-            text = int(machine.frames[text, op.TAIL])
-        written = int(machine.frames[written, op.TAIL])
+    if machine.marked_items == written:
+        return machine.marking_round
+    machine.states.round += 1
+    this_round = machine.states.round
+    machine.marked_items, machine.marking_round = written, this_round
+    while machine.frames[written].first >= 0:
+        text = machine.frames[written].first
+        machine.frames[text].written_round = this_round
+        while text != op.FINISHED and machine.states.rounds[text] != this_round:
+            machine.states.rounds[text] = this_round
+            text = machine.frames[text].tail
+        written = machine.frames[written].tail
     return this_round
 
 
-@compiled_loop
+@loop
 def is_written(machine: Machine, text: int, written: int) -> bool:
     """Tell whether a text is that of a written item."""
     this_round = mark_written(machine, written)
-    return bool(text != op.FINISHED and machine.frames[text, WRITTEN_ROUND] == this_round)
+    return text != op.FINISHED and machine.frames[text].written_round == this_round
 
 
-@compiled_loop
+@loop
 def item_with_prefix(machine: Machine, text: int, written: int) -> int:
     """Return the uppermost frame of a written item that begins with a text, FINISHED if there is none."""
-    while machine.frames[written, op.FIRST] >= 0:
-        if prefix_of(machine, int(machine.frames[written, op.FIRST]), int(machine.frames[text, op.SECOND])) == text:
+    while machine.frames[written].first >= 0:
+        if prefix_of(machine, machine.frames[written].first, machine.frames[text].second) == text:
             return written
-        written = int(machine.frames[written, op.TAIL])
+        written = machine.frames[written].tail
     return op.FINISHED
 
 
-@compiled_loop
+@loop
 def item_length(machine: Machine, item: int, state: int, text: int, written: int, best: int) -> int:
     """Return the bytes to the nearest end of an item that ends at once or differs from all others at the next byte.
 
@@ -115,42 +115,42 @@ def item_length(machine: Machine, item: int, state: int, text: int, written: int
     of the state must be known.
     """
     this_round = mark_written(machine, written)
-    if machine.distances[state] == 0 and not is_written(machine, text, written):
+    if machine.states.distances[state] == 0 and not is_written(machine, text, written):
         return 0
     for byte in range(ROW_COMPLETE):
-        successor = int(machine.table[state, byte])
-        if successor != DEAD and 1 + machine.distances[successor] < best:
+        successor = machine.states.table[state, byte]
+        if successor != DEAD and 1 + machine.states.distances[successor] < best:
             longer = known_text(machine, item, text, byte)
-            if longer < 0 or machine.frames[longer, PREFIX_ROUND] != this_round:
-                best = 1 + int(machine.distances[successor])
-                if best == machine.distances[state]:
+            if longer < 0 or machine.states.rounds[longer] != this_round:
+                best = 1 + machine.states.distances[successor]
+                if best == machine.states.distances[state]:
                     break
     return best
 
 
-@compiled_loop
+@loop
 def length_along(machine: Machine, item: int, state: int, text: int, other: int, written: int, best: int) -> int:
     """Return the bytes to the nearest end of an item that goes on as `other`, the text of a written one, then differs.
 
     `best` if that is not greater; or a code. What follows the text itself, and texts already passed in this round, is
     not considered again.
     """
-    size = int(machine.frames[text, op.SECOND])
-    for read in range(int(machine.frames[other, op.SECOND]) - size + 1):
+    size = machine.frames[text].second
+    for read in range(machine.frames[other].second - size + 1):
         if read > 0:
             text = prefix_of(machine, other, size + read)
-            state = int(machine.table[state, machine.frames[text, op.FIRST]])
-        if read + machine.distances[state] >= best:
+            state = machine.states.table[state, machine.frames[text].first]
+        if read + machine.states.distances[state] >= best:
             break
-        if machine.table[state, ROW_COMPLETE] == UNKNOWN:
+        if machine.states.table[state, ROW_COMPLETE] == UNKNOWN:
             return request_state(machine, state, -1)
-        if read > 0 and machine.frames[text, MEASURED_ROUND] != machine.registers[op.ROUND]:
+        if read > 0 and machine.frames[text].measured_round != machine.states.round:
             best = read + item_length(machine, item, state, text, written, best - read)
-            machine.frames[text, MEASURED_ROUND] = machine.registers[op.ROUND]
+            machine.frames[text].measured_round = machine.states.round
     return best
 
 
-@compiled_loop
+@loop
 def unique_item_length(machine: Machine, item: int, state: int, text: int, written: int) -> int:
     """Return the bytes to the nearest end at which an item differs from all written ones; FAR if none; or a code.
 
@@ -159,31 +159,31 @@ def unique_item_length(machine: Machine, item: int, state: int, text: int, writt
     """
     this_round = mark_written(machine, written)
     if text == op.FINISHED:
-        if machine.frames[written, op.FIRST] < 0:
-            return int(machine.distances[state])
-    elif machine.frames[text, PREFIX_ROUND] != this_round:
-        return int(machine.distances[state])
-    if machine.table[state, ROW_COMPLETE] == UNKNOWN:
+        if machine.frames[written].first < 0:
+            return machine.states.distances[state]
+    elif machine.states.rounds[text] != this_round:
+        return machine.states.distances[state]
+    if machine.states.table[state, ROW_COMPLETE] == UNKNOWN:
         return request_state(machine, state, -1)
     best = item_length(machine, item, state, text, written, FAR)
-    other = op.FINISHED if best == machine.distances[state] else item_with_prefix(machine, text, written)
-    machine.registers[op.ROUND] += 1
-    while other != op.FINISHED and best > machine.distances[state]:
-        best = length_along(machine, item, state, text, int(machine.frames[other, op.FIRST]), written, best)
+    other = op.FINISHED if best == machine.states.distances[state] else item_with_prefix(machine, text, written)
+    machine.states.round += 1
+    while other != op.FINISHED and best > machine.states.distances[state]:
+        best = length_along(machine, item, state, text, machine.frames[other].first, written, best)
         if best < 0:
             return best
-        other = item_with_prefix(machine, text, int(machine.frames[other, op.TAIL]))
+        other = item_with_prefix(machine, text, machine.frames[other].tail)
     return best
 
 
-@compiled_loop
+@loop
 def length_after_item(machine: Machine, item: int, written: int) -> int:
     """Return the bytes of the shortest completion after the item that is being read, written items aside."""
     _, _, count, _ = frame_fields(machine, written)
-    return distinct_length(machine, item, count + 1) + int(machine.frames[written, op.DISTANCE])
+    return distinct_length(machine, item, count + 1) + machine.frames[written].distance
 
 
-@compiled_loop
+@loop
 def item_frame(machine: Machine, item: int, state: int, text: int, written: int) -> int:
     """Return the frame of an item that is read; DEAD if it can only become a written item; or a code."""
     if text < 0 or written < 0:
@@ -193,79 +193,79 @@ def item_frame(machine: Machine, item: int, state: int, text: int, written: int)
         length = unique_item_length(machine, item, state, text, written)
         if length < 0:
             return length
-        current = intern_frame(machine, item, state, text, written)
+        current = frame(machine, item, state, text, written)
         if current < 0:
             return current
-        machine.frames[current, op.DISTANCE] = min(length + length_after_item(machine, item, written), FAR)
-    return current if machine.frames[current, op.DISTANCE] < FAR else DEAD
+        machine.frames[current].distance = min(length + length_after_item(machine, item, written), FAR)
+    return current if machine.frames[current].distance < FAR else DEAD
 
 
-@compiled_loop
+@loop
 def item_after(machine: Machine, leaf: int, byte: int) -> int:
     """Return the frame of an item after one more byte, DEAD, or a code."""
     item, state, text, written = frame_fields(machine, leaf)
-    successor = int(machine.table[state, byte])
+    successor = machine.states.table[state, byte]
     if successor < 0:
         return DEAD if successor == DEAD else request_state(machine, state, byte)
     return item_frame(machine, item, successor, text_with(machine, item, text, byte), written)
 
 
-@compiled_loop
+@loop
 def insert_written(machine: Machine, depth: int, number: int, written: int) -> int:
     """Return the sorted stack of written items or members with one more, told by its number; or a code.
 
     3 into `5 2` → `5 3 2`. The greater numbers are kept in `scratch[depth:]` meanwhile.
     """
-    node, end, current = int(machine.frames[written, op.NODE]), depth, written
-    while machine.frames[current, op.FIRST] > number:
-        machine.scratch[end] = machine.frames[current, op.FIRST]
+    node, end, current = machine.frames[written].node, depth, written
+    while machine.frames[current].first > number:
+        machine.scratch[end] = machine.frames[current].first
         end += 1
-        current = int(machine.frames[current, op.TAIL])
-    count = int(machine.frames[current, op.SECOND]) + 1
-    current = intern_frame(machine, node, number, count, current)
+        current = machine.frames[current].tail
+    count = machine.frames[current].second + 1
+    current = frame(machine, node, number, count, current)
     while end > depth:
         end -= 1
         count += 1
-        current = intern_frame(machine, node, int(machine.scratch[end]), count, current)
+        current = frame(machine, node, machine.scratch[end], count, current)
     return current
 
 
-@compiled_loop
+@loop
 def with_any_text(machine: Machine, item: int, written: int) -> int:
     """Return the stack of written items with one more, a placeholder for any text; or a code."""
-    if machine.frames[written, op.SECOND] > len(machine.scratch):
+    if machine.frames[written].second > len(machine.scratch):
         return MORE_SCRATCH
-    any_text = intern_frame(machine, item, ANY_TEXT, 0, op.FINISHED)
+    any_text = frame(machine, item, ANY_TEXT, 0, op.FINISHED)
     return any_text if any_text < 0 else insert_written(machine, 0, any_text, written)
 
 
-@compiled_loop
+@loop
 def unfold_item(machine: Machine, depth: int, leaf: int) -> int:
     """Write the frame after an item to `scratch[depth]` if the item may end here; return the number of frames."""
     _, state, text, written = frame_fields(machine, leaf)
-    if machine.distances[state] > 0 or is_written(machine, text, written):
+    if machine.states.distances[state] > 0 or is_written(machine, text, written):
         return 0
     machine.scratch[depth] = insert_written(machine, depth, text, written)
     return 1
 
 
-@compiled_loop
+@loop
 def unfold_distinct(machine: Machine, depth: int, written: int) -> int:
     """Write the frame after the array, and that of one more item, to `scratch[depth:]`; return how many there are."""
     node, _, count, _ = frame_fields(machine, written)
     start, item, _ = arguments_of(machine, node)
-    max_items, successor_count = int(machine.operands[start + op.MAX_ITEMS]), 0
+    max_items, successor_count = machine.operands[start + op.MAX_ITEMS], 0
     if count >= machine.operands[start + op.MIN_ITEMS]:
         array_start = written
-        while machine.frames[array_start, op.FIRST] >= 0:
-            array_start = int(machine.frames[array_start, op.TAIL])
-        machine.scratch[depth] = machine.frames[array_start, op.TAIL]
+        while machine.frames[array_start].first >= 0:
+            array_start = machine.frames[array_start].tail
+        machine.scratch[depth] = machine.frames[array_start].tail
         successor_count = 1
     if max_items == UNLIMITED or count < max_items:
         state = first_state(machine, item)
         another = state if state < 0 else item_frame(machine, item, state, op.FINISHED, written)
         if count > 0:
-            another = push(machine, int(machine.operands[start + op.SEPARATOR]), another)
+            another = push(machine, machine.operands[start + op.SEPARATOR], another)
         if another != DEAD:
             machine.scratch[depth + successor_count] = another
             successor_count += 1

@@ -1,226 +1,265 @@
-"""The machine of a regular automaton: all its arrays as one named tuple, and how they begin and grow.
+"""The machine of a regular automaton: its program, and the frames and states made so far.
 
-A loop that cannot go on returns a *code*, a number below UNKNOWN that says which array is full or which state is
-needed: `MORE_FRAMES`, `NEEDS_STATE`. All rows written before stay valid: the caller enlarges the array or makes the
-state, and calls the loop again. Docstrings say "or a code" for this.
+A frame is a node of the program, the progress in it, and the frame under it, its tail. So a frame is a whole stack:
+what is left to read of a text. Frames are interned, so that equal stacks are one number.
 """
 
-from typing import Any, NamedTuple, Protocol
+from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from structured.automata.byte_automaton import DEAD, UNKNOWN
-from structured.automata.loops.jit import Bytes, Flags, Ints, Rows, Words, compiled_entry, compiled_loop
-from structured.automata.opcodes import FINISHED, FRAMES_USED, LEAF_COUNT, LEAVES_USED, OPERATION, QUOTATION
-from structured.vocabulary.trie import Trie
-
-DONE = 0
-"""The result of a loop that has finished and returns nothing else."""
-
-MORE_FRAMES, MORE_LEAVES, MORE_STATES, MORE_ELEMENTS, MORE_SCRATCH, MORE_ARCS = range(-3, -9, -1)
-TOO_MANY_LEAVES, NEEDS_STATE = -9, -10
-"""The codes of loops that cannot go on: an array is full, a byte leads to too many frames, or a state is needed, which
-is in `registers[REQUESTED_STATE]`."""
-
-FULL_ARRAYS = {
-    MORE_FRAMES: ("frames",),
-    MORE_LEAVES: ("leaves",),
-    MORE_STATES: ("states", "distances", "table"),
-    MORE_ELEMENTS: ("elements",),
-    MORE_SCRATCH: ("scratch",),
-    MORE_ARCS: ("arcs",),
-}
-"""The arrays that are full, for each code."""
-
-INITIAL_TABLE_ROWS, GROWN_TABLE_ROWS = 1 << 8, 1 << 11
-"""The rows of a new table, 256 KB, and those that it has when these are full, 2 MB. When it grows again, it gets room
-for the most rows allowed: the operating system gives so much memory only when a row is written, and copying more rows
-would take noticeable time."""
+from structured.automata.loops.limits import LimitError, StateNeeded
+from structured.automata.loops.notation import (
+    Bytes,
+    Ints,
+    Row,
+    compiled_class,
+    grown,
+    loop,
+    rare_loop,
+    viewed,
+    zeros,
+)
+from structured.automata.loops.numbering import Numbering, known_number, number_of
+from structured.automata.loops.state_table import StateTable, grow_rounds
+from structured.automata.opcodes import FINISHED, QUOTATION
 
 
-class Machine(NamedTuple):
-    """The program of an automaton, and its frames and states so far.
+class Node(Row):
+    """A node of the program; see `OPERATION` in `opcodes.py`."""
 
-    A frame is a row of `frames` (columns: see `NODE` in `opcodes.py`), and its leaves are a slice of `leaves`. A state
-    is a row of `states` (columns: see `FIRST_ELEMENT` in `states.py`), of `distances` in bytes, and of the transition
-    `table`, which has shape (states, 256) and the entries state, DEAD or UNKNOWN. Its frames are a slice of `elements`,
-    and its arcs a slice of `arcs`, rows of `low byte, high byte, frame after`. `frame_slots` and `state_slots` are hash
-    tables of row numbers, -1 where free. `registers` has the entries that `opcodes.py` names from `FRAMES_USED` on.
-    `scratch` is the stack of the loop that runs: frames that it has yet to handle.
+    operation: int
+    a: int
+    b: int
+    c: int
+    shortest: int
+    any_unescaped_character: int
+
+
+class Frame(Row):
+    """A frame: its node; two numbers for the progress in the node; the frame under it; and what is known of it.
+
+    `distance` are the bytes of the shortest completion, the frames under it included; `first_leaf` is the start of its
+    leaves in `leaves`, -1 until they are found, and `leaf_count` their number. Frames of items that must differ have
+    three more: `kept_state`, `measured_round` and `written_round`, see `distinct_items.py`.
+
+    `first` and `second` depend on the operation of the node; see `FIRST` in `opcodes.py`.
     """
 
-    nodes: Rows
-    operands: Ints
-    text: Bytes
-    frames: Rows
-    frame_slots: Ints
-    leaves: Ints
-    states: Rows
-    distances: Ints
-    state_slots: Ints
-    elements: Ints
-    table: Rows
-    registers: Ints
-    scratch: Ints
-    arcs: Rows
-    max_states: int
-    """The most states."""
-    has_quotations: bool
-    """Whether some node is a quotation."""
+    node: int
+    first: int
+    second: int
+    tail: int
+    distance: int
+    first_leaf: int
+    leaf_count: int
+    kept_state: int
+    measured_round: int
+    written_round: int
 
 
-class TrieArrays(NamedTuple):
+class Arc(Row):
+    """A transition of a state: a range of bytes, and the frame after it."""
+
+    low: int
+    high: int
+    target: int
+
+
+class Level(Row):
+    """The progress of a walk at a level of the trie: the state, the next child of the node, the end of its children.
+
+    Inside a quotation, where `state` is `-frame` of the quotation: the interval of the suffix array, the depth, the
+    state of the rule; the first rank not passed by the children so far; the state after the quotation; and an upper
+    bound of the bytes to the end. See `quoting.py`.
+
+    Inside an item that must differ, or after it, where `state` is `-frame` of the item: the state of any item, and the
+    text read of this one, DEAD if no written item begins with it. After it: `-1 - s` for the state `s` after the item,
+    and the level at which the item ended. See `distinct_items.py`.
+    """
+
+    state: int
+    next: int
+    end: int
+    first_rank: int
+    end_rank: int
+    depth: int
+    rule: int
+    cursor: int
+    outer_state: int
+    upper_bound: int
+    item_state: int
+    item_text: int
+    end_level: int
+
+
+@compiled_class
+class TrieArrays:
     """The arrays of a `Trie`."""
 
     byte: Bytes
     first: Ints
     token_start: Ints
     token_ids: Ints
+    height: int
+
+    def __init__(self, trie: Any) -> None:
+        self.byte = viewed(trie.byte)
+        self.first = viewed(trie.first)
+        self.token_start = viewed(trie.token_start)
+        self.token_ids = viewed(trie.token_ids)
+        self.height = trie.height
 
 
-def new_machine(
-    nodes: NDArray[np.int32], operands: NDArray[np.int32], text: NDArray[np.uint8], max_states: int
-) -> Machine:
-    """Return the machine of a program without any states."""
-    machine = Machine(
-        nodes,
-        operands,
-        text,
-        frames=zeros(4096, 8),
-        frame_slots=unfilled(8192),
-        leaves=zeros(4096),
-        states=zeros(INITIAL_TABLE_ROWS, 4),
-        distances=zeros(INITIAL_TABLE_ROWS),
-        state_slots=unfilled(2 * INITIAL_TABLE_ROWS),
-        elements=zeros(8192),
-        table=np.empty((INITIAL_TABLE_ROWS, 256), dtype=np.int32),
-        registers=zeros(10),
-        scratch=zeros(256),
-        arcs=zeros(4096, 3),
-        max_states=max_states,
-        has_quotations=bool((nodes[:, OPERATION] == QUOTATION).any()),
-    )
-    machine.registers[[FRAMES_USED, LEAVES_USED]] = machine.frames[FINISHED, LEAF_COUNT] = 1  # FINISHED is its own leaf
-    return machine
+@compiled_class
+class Machine:
+    """The program of an automaton, and its frames and states so far.
 
-
-def grow(machine: Machine, code: int) -> Machine:
-    """Return a machine whose full arrays are twice as long; a hash table that grows must be filled again."""
-    larger: dict[str, Any] = {}
-    for name in FULL_ARRAYS[code]:
-        array = getattr(machine, name)
-        rows = GROWN_TABLE_ROWS if len(machine.states) < GROWN_TABLE_ROWS else machine.max_states
-        length = 2 * len(array) if name != "table" else rows
-        if length > len(array):
-            larger[name] = np.empty((length, *array.shape[1:]), dtype=np.int32)
-            larger[name][: len(array)] = array
-    if code == MORE_FRAMES:
-        larger["frame_slots"] = unfilled(2 * len(machine.frame_slots))
-    elif code == MORE_STATES:
-        larger["state_slots"] = unfilled(2 * len(machine.state_slots))
-    return machine._replace(**larger)
-
-
-def zeros(*shape: int) -> NDArray[np.int32]:
-    """Return an array of zeros."""
-    return np.zeros(shape, dtype=np.int32)
-
-
-def unfilled(*shape: int, value: int = -1) -> NDArray[np.int32]:
-    """Return an array whose entries are not known yet."""
-    return np.full(shape, value, dtype=np.int32)
-
-
-STATE, NEXT, END = range(3)
-"""The columns of the path of a walk, with a row for each level of the trie: the state, the next child of the node, and
-the end of its children; `state_walks.py` has more columns."""
-
-LEVEL, MAX_DISTANCE = range(2)
-"""The progress of a walk: the level at which it stopped, and the most bytes to the end after an allowed token."""
-
-
-def start_walk(
-    trie: Trie, states: int | NDArray[np.int32], nodes: int | NDArray[np.int32] = 0
-) -> tuple[TrieArrays, NDArray[np.int32], NDArray[np.int32]]:
-    """Return the arrays of a trie, and the path and progress of walks: one below each node, from the state beside it.
-
-    The nodes are the first levels of the path; the walk below the last node comes first.
+    `frames` are rows by their number, and the leaves of each are a slice of `leaves`; the arcs of a state are a slice
+    of `arcs`. `scratch` is the stack of the loop that runs: frames that it has yet to handle. `levels` are the path
+    of a walk. `requested_state` is the state that a loop needs, or `-1 - i` for the state before an item `i`, and
+    `requested_byte` the byte of its row, -1 for all bytes; `marked_items` is the top frame of the written items that
+    are marked, and `marking_round` the round of these marks.
     """
-    count, levels = (1, 0) if isinstance(nodes, int) else (len(nodes), slice(len(nodes)))
-    path, progress = np.empty((trie.height + count, 10), dtype=np.int32), np.zeros(2, dtype=np.int32)
-    path[levels, STATE], path[levels, NEXT], path[levels, END] = states, trie.first[nodes], trie.first[nodes + 1]
-    progress[LEVEL] = count - 1
-    return TrieArrays(trie.byte, trie.first, trie.token_start, trie.token_ids), path, progress
+
+    states: StateTable
+    frame_numbers: Numbering
+    max_bytes: int
+    requested_state: int
+    requested_byte: int
+    level: int
+    max_distance: int
+    has_quotations: bool
+    nodes: "list[Node]"
+    operands: Ints
+    text: Bytes
+    frames: "list[Frame]"
+    leaves: Ints
+    leaves_used: int
+    arcs: "list[Arc]"
+    arcs_used: int
+    scratch: Ints
+    marked_items: int
+    marking_round: int
+    levels: "list[Level]"
+
+    def __init__(self, nodes: Any, operands: Any, text: Any, max_states: int, max_bytes: int) -> None:
+        self.states = StateTable(max_states)
+        self.frame_numbers = Numbering()
+        self.max_bytes = max_bytes
+        self.requested_state = self.requested_byte = -1
+        self.level = self.max_distance = 0
+        self.has_quotations = bool((nodes[:, 0] == QUOTATION).any())
+        self.nodes = Node.of(nodes)
+        self.operands = viewed(operands)
+        self.text = viewed(text)
+        self.frames = Frame.rows(1 << 12)
+        self.leaves = zeros(1 << 12)
+        self.arcs = Arc.rows(1 << 12)
+        self.arcs_used = 0
+        self.scratch = zeros(1 << 8)
+        self.levels = Level.rows(64)
+        self.marked_items = -1
+        self.marking_round = 0
+        number_of(self.frame_numbers, -1, -1, -1, -1)  # FINISHED, which is its own leaf
+        self.frames[FINISHED].leaf_count = 1
+        self.leaves_used = 1
+
+    def nbytes(self) -> int:
+        """Return the memory of the arrays that grow."""
+        rows = 40 * len(self.frames) + 4 * len(self.leaves) + 12 * len(self.arcs) + 4 * len(self.scratch)
+        return rows + 20 * self.frame_numbers.slot_count() + self.states.nbytes() + 1024 * self.states.room()
+
+    def operations_of(self, state: int) -> list[int]:
+        """Return the operations of the frames of a state, except of FINISHED."""
+        leaves = [leaf for leaf in self.states.elements_of(state) if leaf != FINISHED]
+        return [self.nodes[self.frames[leaf].node].operation for leaf in leaves]
 
 
-class Expandable(Protocol):
-    """An automaton whose rows are filled when they are needed; see `Automaton`."""
-
-    @property
-    def table(self) -> NDArray[np.int32]: ...  # noqa: D102
-
-    def expand(self, state: int) -> None: ...  # noqa: D102
+@loop
+def find_frame(machine: Machine, node: int, first: int, second: int, tail: int) -> int:
+    """Return the frame with these fields, -1 if it has not been made."""
+    return known_number(machine.frame_numbers, node, first, second, tail)
 
 
-def walk_states(
-    automaton: Expandable, trie: Trie, state: int, mask: NDArray[np.uint32], targets: NDArray[np.bool_] | None = None
-) -> NDArray[np.bool_]:
-    """Set the bits of the tokens that lead to a target, or to any state for None; return which states are reached.
-
-    `targets` and the result have an entry for each state.
-    """
-    arrays, path, progress = start_walk(trie, state)
-    reached = np.zeros(0, dtype=np.bool_)
-    while True:
-        table = automaton.table
-        reached = np.pad(reached, (0, len(table) - len(reached)))
-        is_target = np.ones_like(reached) if targets is None else np.pad(targets, (0, len(table) - len(targets)))
-        if walk(arrays, table, is_target, reached, path, mask, progress):
-            return reached
-        automaton.expand(int(path[progress[LEVEL], STATE]))
+@loop
+def new_frame(machine: Machine, node: int, first: int, second: int, tail: int) -> int:
+    """Return the frame with these fields, which has none of the others yet: it has not been made."""
+    if machine.frame_numbers.count == len(machine.frames):
+        grow_frames(machine)
+    new = number_of(machine.frame_numbers, node, first, second, tail)
+    machine.frames[new].node = node
+    machine.frames[new].first = first
+    machine.frames[new].second = second
+    machine.frames[new].tail = tail
+    machine.frames[new].first_leaf = -1
+    machine.frames[new].leaf_count = 0
+    machine.frames[new].kept_state = -1
+    return new
 
 
-@compiled_loop
-def allow_tokens(trie: TrieArrays, node: int, mask: Words) -> None:
-    """Set the bits of the tokens that end at a node."""
-    for position in range(trie.token_start[node], trie.token_start[node + 1]):
-        token_id = trie.token_ids[position]
-        mask[token_id >> 5] |= np.uint32(1) << np.uint32(token_id & 31)
+@loop
+def add_leaf(machine: Machine, place: int, leaf: int) -> None:
+    """Write a leaf to a place of `leaves`, at most one after their end."""
+    if place == len(machine.leaves):
+        grow_leaves(machine)
+    machine.leaves[place] = leaf
 
 
-@compiled_entry
-def walk(
-    trie: TrieArrays, table: Rows, is_target: Flags, reached: Flags, path: Rows, mask: Words, progress: Ints
-) -> bool:
-    """Walk a trie along a transition table, skipping dead subtrees, and tell whether the walk is finished.
+@loop
+def add_arc(machine: Machine, count: int, low: int, high: int, target: int) -> int:
+    """Append an arc to the first `count` of the arcs; return their number."""
+    if count == len(machine.arcs):
+        grow_arcs(machine)
+    machine.arcs[count].low = low
+    machine.arcs[count].high = high
+    machine.arcs[count].target = target
+    return count + 1
 
-    Mark the states after all live tokens in `reached`, and set the bits of the tokens that lead to a state that
-    `is_target`; both arrays have an entry for each row of the table. At a transition that the table does not know, the
-    walk stops, so that the caller can expand the state of the level and call again.
-    """
-    level = int(progress[LEVEL])
-    state, node, end = int(path[level, STATE]), int(path[level, NEXT]), int(path[level, END])
-    while level > 0 or node < end:
-        if node == end:
-            level -= 1
-            state, node, end = int(path[level, STATE]), int(path[level, NEXT]), int(path[level, END])
-            continue
-        target = int(table[state, trie.byte[node]])
-        if target == UNKNOWN:
-            path[level, NEXT], progress[LEVEL] = node, level
-            return False
-        child = node
-        node += 1
-        if target == DEAD:
-            continue
-        if trie.token_start[child] < trie.token_start[child + 1]:
-            reached[target] = True
-            if is_target[target]:
-                allow_tokens(trie, child, mask)
-        if trie.first[child] < trie.first[child + 1]:
-            path[level, NEXT] = node
-            level += 1
-            state, node, end = target, int(trie.first[child]), int(trie.first[child + 1])
-            path[level, STATE], path[level, END] = state, end
-    return True
+
+@rare_loop
+def check_memory(machine: Machine, growth: int) -> None:
+    """Raise LimitError if so many bytes more are too many."""
+    if machine.nbytes() + growth > machine.max_bytes:
+        raise LimitError(f"more than {machine.max_bytes:,} bytes")
+
+
+@rare_loop
+def grow_frames(machine: Machine) -> None:
+    """Make room for twice as many frames."""
+    room = 2 * len(machine.frames)
+    check_memory(machine, 32 * room)
+    machine.frames = grown(machine.frames, room)
+    grow_rounds(machine.states, room)
+
+
+@rare_loop
+def grow_leaves(machine: Machine) -> None:
+    """Make room for twice as many leaves."""
+    check_memory(machine, 4 * len(machine.leaves))
+    machine.leaves = grown(machine.leaves, 2 * len(machine.leaves))
+
+
+@rare_loop
+def grow_arcs(machine: Machine) -> None:
+    """Make room for twice as many arcs."""
+    check_memory(machine, 12 * len(machine.arcs))
+    machine.arcs = grown(machine.arcs, 2 * len(machine.arcs))
+
+
+@rare_loop
+def grow_scratch(machine: Machine, count: int) -> None:
+    """Make room for so many numbers in `scratch`, and as many again."""
+    check_memory(machine, 8 * count)
+    machine.scratch = grown(machine.scratch, 2 * count)
+
+
+@rare_loop
+def grow_levels(machine: Machine, count: int) -> None:
+    """Make room for so many levels of a walk."""
+    machine.levels = grown(machine.levels, count)
+
+
+@rare_loop
+def request_state(machine: Machine, state: int, byte: int) -> int:
+    """Raise StateNeeded for the successor of a state on a byte, or for its whole row for -1."""
+    machine.requested_state, machine.requested_byte = state, byte
+    raise StateNeeded

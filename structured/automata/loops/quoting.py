@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from structured.automata import opcodes as op
 from structured.automata.byte_automaton import DEAD
-from structured.automata.loops.jit import Bytes, Flags, Ints, Rows, compiled_loop, entry_with_fallback
+from structured.automata.loops.notation import loop
 from structured.automata.loops.machine import Machine
 from structured.automata.opcodes import BARRIER, FAR, UNLIMITED
 
@@ -101,30 +101,30 @@ def measure_ends(
     end_distances[:, last] = FAR
     for place in range(last - 1, -1, -1):
         for state in range(len(transitions)):
-            successor = state if classes[place] < 0 else int(transitions[state, classes[place]])
+            successor = state if classes[place] < 0 else transitions[state, classes[place]]
             if any_end_distances[place] == 0 and accepting[state]:
                 end_distances[state, place] = 0
             elif text[place] == BARRIER or successor == DEAD:
                 end_distances[state, place] = FAR
             else:
-                end_distances[state, place] = min(int(end_distances[successor, place + 1]) + 1, FAR)
+                end_distances[state, place] = min(end_distances[successor, place + 1] + 1, FAR)
 
 
-@compiled_loop
+@loop
 def bytes_to_end(machine: Machine, quotation: int, rank: int, depth: int, state: int) -> int:
     """Return the bytes from a depth of a suffix to the nearest end that the rule allows, `FAR` if there is none.
 
     `quotation` is the start of the node's numbers in `operands`.
     """
-    suffix = int(machine.operands[machine.operands[quotation + op.SUFFIXES] + rank])
-    characters, place = int(machine.operands[quotation + op.CHARACTER_OF_BYTE]), suffix + depth
-    min_characters = int(machine.operands[quotation + op.MIN_CHARACTERS])
-    max_characters = int(machine.operands[quotation + op.MAX_CHARACTERS])
+    suffix = machine.operands[machine.operands[quotation + op.SUFFIXES] + rank]
+    characters, place = machine.operands[quotation + op.CHARACTER_OF_BYTE], suffix + depth
+    min_characters = machine.operands[quotation + op.MIN_CHARACTERS]
+    max_characters = machine.operands[quotation + op.MAX_CHARACTERS]
     if min_characters > 0:
-        end_character = int(machine.operands[characters + suffix]) + min_characters
-        place = max(place, int(machine.operands[machine.operands[quotation + op.CHARACTER_STARTS] + end_character]))
-    place_count = int(machine.operands[quotation + op.PLACE_COUNT])
-    distance = int(machine.operands[machine.operands[quotation + op.END_DISTANCES] + state * place_count + place])
+        end_character = machine.operands[characters + suffix] + min_characters
+        place = max(place, machine.operands[machine.operands[quotation + op.CHARACTER_STARTS] + end_character])
+    place_count = machine.operands[quotation + op.PLACE_COUNT]
+    distance = machine.operands[machine.operands[quotation + op.END_DISTANCES] + state * place_count + place]
     if distance >= FAR:
         return FAR
     end = place + distance
@@ -134,7 +134,7 @@ def bytes_to_end(machine: Machine, quotation: int, rank: int, depth: int, state:
     return end - suffix - depth
 
 
-@compiled_loop
+@loop
 def quotation_length(machine: Machine, quotation: int, first: int, end: int, depth: int, state: int) -> int:
     """Return the bytes to the nearest end from a depth of any suffix of an interval."""
     shortest = FAR
@@ -145,7 +145,7 @@ def quotation_length(machine: Machine, quotation: int, first: int, end: int, dep
     return shortest
 
 
-@compiled_loop
+@loop
 def length_of_first(machine: Machine, quotation: int, first: int, end: int, depth: int, state: int) -> int:
     """Return the bytes to the nearest end from a depth of the first suffix of an interval that has an end, or `FAR`."""
     for rank in range(first, end):
@@ -155,14 +155,14 @@ def length_of_first(machine: Machine, quotation: int, first: int, end: int, dept
     return FAR
 
 
-@compiled_loop
+@loop
 def byte_at(machine: Machine, quotation: int, rank: int, depth: int) -> int:
     """Return the byte at a depth of a suffix."""
     suffix = machine.operands[machine.operands[quotation + op.SUFFIXES] + rank]
-    return int(machine.text[machine.operands[quotation + op.QUOTED_TEXT] + suffix + depth])
+    return machine.text[machine.operands[quotation + op.QUOTED_TEXT] + suffix + depth]
 
 
-@compiled_loop
+@loop
 def first_rank(machine: Machine, quotation: int, first: int, end: int, depth: int, byte: int) -> int:
     """Return the first rank of an interval whose byte at a depth is not less than `byte`; `end` if there is none."""
     low, high, width = first, first, 1
@@ -180,13 +180,13 @@ def first_rank(machine: Machine, quotation: int, first: int, end: int, depth: in
     return low
 
 
-@compiled_loop
+@loop
 def ranks_with_character(machine: Machine, quotation: int, rank: int, end: int, depth: int) -> int:
     """Return the end of the interval of ranks, from a rank on, that have the same character at a depth."""
     if byte_at(machine, quotation, rank, depth) == BARRIER:
         return rank + 1
-    characters, byte_depth = int(machine.operands[quotation + op.CHARACTER_OF_BYTE]), depth
-    suffix = characters + int(machine.operands[machine.operands[quotation + op.SUFFIXES] + rank])
+    characters, byte_depth = machine.operands[quotation + op.CHARACTER_OF_BYTE], depth
+    suffix = characters + machine.operands[machine.operands[quotation + op.SUFFIXES] + rank]
     while machine.operands[suffix + byte_depth] == machine.operands[suffix + depth]:
         byte = byte_at(machine, quotation, rank, byte_depth)
         end = first_rank(machine, quotation, rank, end, byte_depth, byte + 1)
@@ -194,7 +194,7 @@ def ranks_with_character(machine: Machine, quotation: int, rank: int, end: int, 
     return end
 
 
-@compiled_loop
+@loop
 def can_end(machine: Machine, quotation: int, first: int, end: int, depth: int, state: int) -> bool:
     """Tell whether a quotation may end at a depth of some suffix of an interval.
 
@@ -209,15 +209,15 @@ def can_end(machine: Machine, quotation: int, first: int, end: int, depth: int, 
     return False
 
 
-@compiled_loop
+@loop
 def rule_after(machine: Machine, quotation: int, rank: int, depth: int, state: int) -> int:
     """Return the state of the rule after the byte at a depth of a suffix, or DEAD."""
-    classes = int(machine.operands[quotation + op.CHARACTER_CLASSES])
+    classes = machine.operands[quotation + op.CHARACTER_CLASSES]
     if classes < 0:
         return state
-    suffix = int(machine.operands[machine.operands[quotation + op.SUFFIXES] + rank])
-    character_class = int(machine.operands[classes + suffix + depth])
+    suffix = machine.operands[machine.operands[quotation + op.SUFFIXES] + rank]
+    character_class = machine.operands[classes + suffix + depth]
     if character_class < 0:
         return state
-    row = int(machine.operands[quotation + op.TRANSITIONS]) + state * int(machine.operands[quotation + op.CLASS_COUNT])
-    return int(machine.operands[row + character_class])
+    row = machine.operands[quotation + op.TRANSITIONS] + state * machine.operands[quotation + op.CLASS_COUNT]
+    return machine.operands[row + character_class]

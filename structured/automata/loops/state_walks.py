@@ -21,7 +21,7 @@ from structured.automata.loops.distinct_items import (
     with_any_text,
 )
 from structured.automata.loops.frames import frame_fields, intern_frame, operation_of
-from structured.automata.loops.jit import Ints, Rows, Words, compiled_entry, compiled_loop
+from structured.automata.loops.notation import loop
 from structured.automata.loops.machine import DONE, END, LEVEL, MAX_DISTANCE, NEXT, STATE, Machine, TrieArrays
 from structured.automata.loops.quoting import byte_at, can_end, first_rank, length_of_first, rule_after
 from structured.automata.loops.states import add_element, compare_leaves, elements_of, intern_state, state_of, step
@@ -38,7 +38,7 @@ the state of any item, and the text read of this one, DEAD if no written item be
 state `s` after the item, and the level at which the item ended. See `distinct_items.py`."""
 
 
-@compiled_loop
+@loop
 def enter_quotation(machine: Machine, state: int, path: Rows, level: int) -> int:
     """Write the progress of a state in a quotation to `path[level]`; return DONE, or a code.
 
@@ -47,7 +47,7 @@ def enter_quotation(machine: Machine, state: int, path: Rows, level: int) -> int
     """
     for leaf in elements_of(machine, state):
         if operation_of(machine, leaf) == op.QUOTATION:
-            code = compare_leaves(machine, state, int(leaf))
+            code = compare_leaves(machine, state, leaf)
             if code != DONE:
                 return code
             _, first, end, lower_frame = frame_fields(machine, leaf)
@@ -55,26 +55,26 @@ def enter_quotation(machine: Machine, state: int, path: Rows, level: int) -> int
             outer_state = state_of(machine, tail)
             if outer_state < 0:
                 return outer_state
-            path[level, STATE], path[level, OUTER_STATE] = -leaf, outer_state
-            path[level, FIRST_RANK], path[level, END_RANK], path[level, CURSOR] = first, end, first
-            path[level, DEPTH], path[level, RULE] = -1 - lower, rule
+            machine.levels[level].state, machine.levels[level].outer_state = -leaf, outer_state
+            machine.levels[level].first_rank, machine.levels[level].end_rank, machine.levels[level].cursor = first, end, first
+            machine.levels[level].depth, machine.levels[level].rule = -1 - lower, rule
             return DONE
     return DEAD
 
 
-@compiled_loop
+@loop
 def read_quoted(machine: Machine, path: Rows, level: int, byte: int) -> int:
     """Return the successor by a byte inside a quotation: a state, DEAD, or a code.
 
     UNKNOWN if it is inside the quotation too: its progress is then in `path[level + 1]`. The bytes of one level have to
     come in order.
     """
-    leaf = -int(path[level, STATE])
-    node, tail = int(machine.frames[leaf, op.NODE]), int(machine.frames[machine.frames[leaf, op.TAIL], op.TAIL])
-    quotation, end = int(machine.nodes[node, op.A]), int(path[level, END_RANK])
-    depth, rule = int(path[level, DEPTH]), int(path[level, RULE])
-    first = first_rank(machine, quotation, int(path[level, CURSOR]), end, depth, byte)
-    path[level, CURSOR] = first
+    leaf = -machine.levels[level].state
+    node, tail = machine.frames[leaf].node, machine.frames[machine.frames[leaf].tail].tail
+    quotation, end = machine.nodes[node].a, machine.levels[level].end_rank
+    depth, rule = machine.levels[level].depth, machine.levels[level].rule
+    first = first_rank(machine, quotation, machine.levels[level].cursor, end, depth, byte)
+    machine.levels[level].cursor = first
     successor = DEAD
     if first < end and byte_at(machine, quotation, first, depth) == byte:
         last = first_rank(machine, quotation, first, end, depth, byte + 1)
@@ -83,25 +83,25 @@ def read_quoted(machine: Machine, path: Rows, level: int, byte: int) -> int:
             length = length_of_first(machine, quotation, first, last, depth + 1, next_rule)
             if length < FAR:
                 successor = UNKNOWN
-                path[level + 1, FIRST_RANK], path[level + 1, END_RANK], path[level + 1, CURSOR] = first, last, first
-                path[level + 1, DEPTH], path[level + 1, RULE] = depth + 1, next_rule
-                path[level + 1, OUTER_STATE] = path[level, OUTER_STATE]
-                path[level + 1, UPPER_BOUND] = min(length + int(machine.frames[tail, op.DISTANCE]), FAR)
-    outer_successor = step(machine, int(path[level, OUTER_STATE]), byte)
+                machine.levels[level + 1].first_rank, machine.levels[level + 1].end_rank, machine.levels[level + 1].cursor = first, last, first
+                machine.levels[level + 1].depth, machine.levels[level + 1].rule = depth + 1, next_rule
+                machine.levels[level + 1].outer_state = machine.levels[level].outer_state
+                machine.levels[level + 1].upper_bound = min(length + machine.frames[tail].distance, FAR)
+    outer_successor = step(machine, machine.levels[level].outer_state, byte)
     if outer_successor == DEAD:
         return successor
     if outer_successor < DEAD:
         return outer_successor
-    if not can_end(machine, quotation, int(path[level, FIRST_RANK]), end, depth, rule):
+    if not can_end(machine, quotation, machine.levels[level].first_rank, end, depth, rule):
         return successor
     if successor == DEAD:
         return outer_successor
-    lower_frame = intern_frame(machine, node, -1 - depth, rule, tail)
-    state = state_of(machine, intern_frame(machine, node, int(path[level, FIRST_RANK]), end, lower_frame))
+    lower_frame = frame(machine, node, -1 - depth, rule, tail)
+    state = state_of(machine, frame(machine, node, machine.levels[level].first_rank, end, lower_frame))
     return state if state < 0 else step(machine, state, byte)
 
 
-@compiled_loop
+@loop
 def enter_item(machine: Machine, state: int, path: Rows, level: int) -> int:
     """Write the progress of a state in an item that must differ to `path[level]`; as `enter_quotation`.
 
@@ -109,18 +109,18 @@ def enter_item(machine: Machine, state: int, path: Rows, level: int) -> int:
     """
     for leaf in elements_of(machine, state):
         if operation_of(machine, leaf) == op.ITEM:
-            code = compare_leaves(machine, state, int(leaf))
+            code = compare_leaves(machine, state, leaf)
             if code == DONE:
-                path[level, STATE], path[level, ITEM_STATE] = -leaf, machine.frames[leaf, op.FIRST]
-                path[level, ITEM_TEXT] = machine.frames[leaf, op.SECOND]
+                machine.levels[level].state, machine.levels[level].item_state = -leaf, machine.frames[leaf].first
+                machine.levels[level].item_text = machine.frames[leaf].second
             return code
     return DEAD
 
 
-@compiled_loop
+@loop
 def other_frames(machine: Machine, state: int) -> int:
     """Return the state of those frames of a state that read no item that must differ; DEAD for none, or a code."""
-    machine.registers[op.ROUND] += 1
+    machine.states.round += 1
     count = 0
     for leaf in elements_of(machine, state):
         if operation_of(machine, leaf) != op.ITEM:
@@ -128,7 +128,7 @@ def other_frames(machine: Machine, state: int) -> int:
     return intern_state(machine, count)
 
 
-@compiled_entry
+@entry
 def split(machine: Machine, state: int, part_states: Ints) -> int:
     """Write the states into which a state is split to `part_states`, one for each item that must differ.
 
@@ -138,7 +138,7 @@ def split(machine: Machine, state: int, part_states: Ints) -> int:
     count = 0
     for leaf in elements_of(machine, state):
         if operation_of(machine, leaf) == op.ITEM:
-            part = state_of(machine, int(leaf))
+            part = state_of(machine, leaf)
             if part < 0 or part == state or count == len(part_states) - 1:
                 return min(part, 0)
             part_states[count] = part
@@ -146,126 +146,126 @@ def split(machine: Machine, state: int, part_states: Ints) -> int:
     if count == 0:
         return 0
     part_states[count] = other_frames(machine, state)
-    return int(part_states[count]) if part_states[count] < DEAD else count + int(part_states[count] != DEAD)
+    return part_states[count] if part_states[count] < DEAD else count + part_states[count] != DEAD
 
 
-@compiled_loop
+@loop
 def read_in_item(machine: Machine, path: Rows, level: int, byte: int) -> int:
     """Write the progress in an item after one more byte to `path[level + 1]`; return UNKNOWN, or DEAD, or a code."""
-    state, text = int(path[level, ITEM_STATE]), int(path[level, ITEM_TEXT])
-    item, _, _, written = frame_fields(machine, -path[level, STATE])
-    successor = int(machine.table[state, byte])
+    state, text = machine.levels[level].item_state, machine.levels[level].item_text
+    item, _, _, written = frame_fields(machine, -machine.levels[level].state)
+    successor = machine.states.table[state, byte]
     if successor < 0:
         return DEAD if successor == DEAD else request_state(machine, state, -1)
     text = known_text(machine, item, text, byte) if text >= 0 else DEAD
-    length = int(machine.distances[successor])
+    length = machine.states.distances[successor]
     if text >= 0:
         length = unique_item_length(machine, item, successor, text, written)
     if length < 0 or length >= FAR:
         return length if length < 0 else DEAD
-    path[level + 1, ITEM_STATE], path[level + 1, ITEM_TEXT] = successor, text
-    path[level + 1, UPPER_BOUND] = min(length + length_after_item(machine, item, written), FAR)
+    machine.levels[level + 1].item_state, machine.levels[level + 1].item_text = successor, text
+    machine.levels[level + 1].upper_bound = min(length + length_after_item(machine, item, written), FAR)
     return UNKNOWN
 
 
-@compiled_loop
+@loop
 def state_after_any(machine: Machine, leaf: int) -> int:
     """Return the state after any item that differs from the written ones, or a code."""
     item, _, _, written = frame_fields(machine, leaf)
-    current = intern_frame(machine, item, ANY_TEXT, 0, written)
-    if current < 0 or machine.frames[current, KEPT_STATE] >= 0:
-        return current if current < 0 else int(machine.frames[current, KEPT_STATE])
+    current = frame(machine, item, ANY_TEXT, 0, written)
+    if current < 0 or machine.frames[current].kept_state >= 0:
+        return current if current < 0 else machine.frames[current].kept_state
     state = state_of(machine, with_any_text(machine, item, written))
-    machine.frames[current, KEPT_STATE] = max(state, DEAD)
+    machine.frames[current].kept_state = max(state, DEAD)
     return state
 
 
-@compiled_loop
+@loop
 def first_level(path: Rows, level: int) -> int:
     """Return the level at which the walk entered the item that `level` is in, or after."""
-    while level > 0 and path[level - 1, STATE] == path[level, STATE]:
+    while level > 0 and machine.levels[level - 1].state == machine.levels[level].state:
         level -= 1
     return level
 
 
-@compiled_loop
+@loop
 def follow_exactly(trie: TrieArrays, machine: Machine, path: Rows, level: int, end_level: int, byte: int) -> int:
     """Return the successor by a byte after the item that ended at a level, made for its text; DEAD, or a code."""
-    leaf, first = -int(path[level, STATE]), first_level(path, level)
+    leaf, first = -machine.levels[level].state, first_level(path, level)
     item, _, text, written = frame_fields(machine, leaf)
     for item_level in range(first, end_level):
-        text = text_with(machine, item, text, int(trie.byte[path[item_level, NEXT] - 1]))
+        text = text_with(machine, item, text, trie.byte[machine.levels[item_level].next - 1])
         if text < 0:
             return text
-    top = item_frame(machine, item, int(path[end_level, ITEM_STATE]), text, written)
+    top = item_frame(machine, item, machine.levels[end_level].item_state, text, written)
     state = state_of(machine, top)
     for later_level in range(end_level, level):
         if state >= 0:
-            state = step(machine, state, int(trie.byte[path[later_level, NEXT] - 1]))
+            state = step(machine, state, trie.byte[machine.levels[later_level].next - 1])
     return state if state < 0 else step(machine, state, byte)
 
 
-@compiled_loop
+@loop
 def next_item(machine: Machine, current: int) -> int:
     """Return the uppermost frame of a stack that reads an item that must differ or joins stacks; FINISHED for none."""
     while current != op.FINISHED and operation_of(machine, current) not in (op.ITEM, op.UNION):
-        current = int(machine.frames[current, op.TAIL])
+        current = machine.frames[current].tail
     return current
 
 
-@compiled_loop
+@loop
 def is_right_after_item(machine: Machine, path: Rows, level: int, end_level: int, state: int) -> bool:
     """Tell whether a state after any item has the right distance and successors after the item just read.
 
     It has until the next item begins, if the shortest next item is not the one just read, as when it is shorter.
     """
     first = first_level(path, level)
-    size = int(machine.frames[machine.frames[-path[level, STATE], op.SECOND], op.SECOND]) + end_level - first
+    size = machine.frames[machine.frames[-machine.levels[level].state].second].second + end_level - first
     for leaf in elements_of(machine, state):
-        current = next_item(machine, int(leaf))
+        current = next_item(machine, leaf)
         if current != op.FINISHED:
             if operation_of(machine, current) == op.UNION:
                 return False
             item, _, text, written = frame_fields(machine, current)
-            shortest = machine.frames[current, op.DISTANCE] - length_after_item(machine, item, written)
+            shortest = machine.frames[current].distance - length_after_item(machine, item, written)
             if text != op.FINISHED or size <= shortest:
                 return False
     return True
 
 
-@compiled_loop
+@loop
 def read_after_item(trie: TrieArrays, machine: Machine, path: Rows, level: int, end_level: int, byte: int) -> int:
     """Return the successor by a byte after the item that ended at a level, as `read_item`."""
-    state = -1 - int(path[level, ITEM_STATE])
+    state = -1 - machine.levels[level].item_state
     if end_level == level:
-        state = state_after_any(machine, -int(path[level, STATE]))
+        state = state_after_any(machine, -machine.levels[level].state)
     successor = state if state < 0 else step(machine, state, byte)
     if successor < 0:
         return successor
-    item = int(machine.frames[-path[level, STATE], op.NODE])
-    is_inexhaustible = machine.operands[machine.nodes[item, op.A] + op.IS_INEXHAUSTIBLE]
+    item = machine.frames[-machine.levels[level].state].node
+    is_inexhaustible = machine.operands[machine.nodes[item].a + op.IS_INEXHAUSTIBLE]
     if not is_inexhaustible or not is_right_after_item(machine, path, level, end_level, successor):
         return follow_exactly(trie, machine, path, level, end_level, byte)
-    path[level + 1, ITEM_STATE], path[level + 1, END_LEVEL] = -1 - successor, end_level
-    path[level + 1, UPPER_BOUND] = machine.distances[successor]
+    machine.levels[level + 1].item_state, machine.levels[level + 1].end_level = -1 - successor, end_level
+    machine.levels[level + 1].upper_bound = machine.states.distances[successor]
     return UNKNOWN
 
 
-@compiled_loop
+@loop
 def read_item(trie: TrieArrays, machine: Machine, path: Rows, level: int, byte: int) -> int:
     """Return the successor by a byte inside an item that must differ, or after it: a state, DEAD, or a code.
 
     UNKNOWN if it is inside or after the item too: its progress is then in `path[level + 1]`.
     """
-    state, text = int(path[level, ITEM_STATE]), int(path[level, ITEM_TEXT])
+    state, text = machine.levels[level].item_state, machine.levels[level].item_text
     if state < 0:
-        return read_after_item(trie, machine, path, level, int(path[level, END_LEVEL]), byte)
+        return read_after_item(trie, machine, path, level, machine.levels[level].end_level, byte)
     successor = read_in_item(machine, path, level, byte)
-    written = int(machine.frames[-path[level, STATE], op.TAIL])
-    if successor < UNKNOWN or machine.distances[state] > 0 or (text >= 0 and is_written(machine, text, written)):
+    written = machine.frames[-machine.levels[level].state].tail
+    if successor < UNKNOWN or machine.states.distances[state] > 0 or (text >= 0 and is_written(machine, text, written)):
         return successor
     if successor == UNKNOWN:
-        state_after = state_after_any(machine, -int(path[level, STATE]))
+        state_after = state_after_any(machine, -machine.levels[level].state)
         outer_successor = state_after if state_after < 0 else step(machine, state_after, byte)
         if outer_successor == DEAD:  # as after a digit, where a number goes on or ends
             return successor
@@ -273,60 +273,60 @@ def read_item(trie: TrieArrays, machine: Machine, path: Rows, level: int, byte: 
     return read_after_item(trie, machine, path, level, level, byte)
 
 
-@compiled_loop
+@loop
 def read_new(trie: TrieArrays, machine: Machine, path: Rows, level: int, byte: int) -> int:
     """Return the successor by a byte that the table does not have, as `read_quoted` and `read_item`."""
-    if path[level, STATE] >= 0:
-        entered = enter_quotation(machine, int(path[level, STATE]), path, level) if machine.has_quotations else DEAD
+    if machine.levels[level].state >= 0:
+        entered = enter_quotation(machine, machine.levels[level].state, path, level) if machine.has_quotations else DEAD
         if entered == DEAD:
-            entered = enter_item(machine, int(path[level, STATE]), path, level)
+            entered = enter_item(machine, machine.levels[level].state, path, level)
         if entered < DEAD:
             return entered
         if entered == DEAD:
-            return step(machine, int(path[level, STATE]), byte)
-    if operation_of(machine, -path[level, STATE]) == op.ITEM:
+            return step(machine, machine.levels[level].state, byte)
+    if operation_of(machine, -machine.levels[level].state) == op.ITEM:
         return read_item(trie, machine, path, level, byte)
     return read_quoted(machine, path, level, byte)
 
 
-@compiled_entry
+@entry
 def walk(trie: TrieArrays, machine: Machine, distance_limit: int, path: Rows, mask: Words, progress: Ints) -> int:
     """Walk a trie as `machine.walk` does, making the states that are missing on the way; return DONE or a code.
 
     Set the bits of the tokens after which at most `distance_limit` bytes are needed. No states are made inside
     quotations and items that must differ; see `enter_quotation` and `enter_item`.
     """
-    max_distance = int(progress[MAX_DISTANCE])
-    level = int(progress[LEVEL])
-    state, node, end = int(path[level, STATE]), int(path[level, NEXT]), int(path[level, END])
+    max_distance = progress[MAX_DISTANCE]
+    level = progress[LEVEL]
+    state, node, end = machine.levels[level].state, machine.levels[level].next, machine.levels[level].end
     while level > 0 or node < end:
         if node == end:
             level -= 1
-            state, node, end = int(path[level, STATE]), int(path[level, NEXT]), int(path[level, END])
+            state, node, end = machine.levels[level].state, machine.levels[level].next, machine.levels[level].end
             continue
-        target = UNKNOWN if state < 0 else int(machine.table[state, trie.byte[node]])
+        target = UNKNOWN if state < 0 else machine.states.table[state, trie.byte[node]]
         if target == UNKNOWN:
-            target = read_new(trie, machine, path, level, int(trie.byte[node]))
-            state = int(path[level, STATE])
+            target = read_new(trie, machine, path, level, trie.byte[node])
+            state = machine.levels[level].state
             if target < UNKNOWN:
-                path[level, NEXT], progress[LEVEL], progress[MAX_DISTANCE] = node, level, max_distance
+                machine.levels[level].next, progress[LEVEL], progress[MAX_DISTANCE] = node, level, max_distance
                 return target
         child = node
         node += 1
         if target == DEAD:
             continue
         if trie.token_start[child] < trie.token_start[child + 1]:
-            distance = int(machine.distances[target]) if target >= 0 else int(path[level + 1, UPPER_BOUND])
+            distance = machine.states.distances[target] if target >= 0 else machine.levels[level + 1].upper_bound
             max_distance = max(max_distance, distance)
             token_end = trie.token_start[child + 1] if distance <= distance_limit else 0
             for position in range(trie.token_start[child], token_end):  # `allow_tokens`, without a call for each node
                 token_id = trie.token_ids[position]
                 mask[token_id >> 5] |= np.uint32(1) << np.uint32(token_id & 31)
         if trie.first[child] < trie.first[child + 1]:
-            path[level, NEXT] = node
+            machine.levels[level].next = node
             level += 1
             state = target if target >= 0 else state
-            node, end = int(trie.first[child]), int(trie.first[child + 1])
-            path[level, STATE], path[level, END] = state, end
+            node, end = trie.first[child], trie.first[child + 1]
+            machine.levels[level].state, machine.levels[level].end = state, end
     progress[MAX_DISTANCE] = max_distance
     return DONE

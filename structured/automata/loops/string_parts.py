@@ -12,7 +12,7 @@ from structured.automata import opcodes as op
 from structured.automata.byte_automaton import UNKNOWN
 from structured.automata.loops.distinct_items import item_with_prefix, prefix_of, request_state, unique_item_length
 from structured.automata.loops.frames import arguments_of, frame_fields, intern_frame, operation_of
-from structured.automata.loops.jit import Ints, compiled_entry, compiled_loop
+from structured.automata.loops.notation import loop
 from structured.automata.loops.machine import DONE, Machine
 from structured.automata.loops.states import add_element, elements_of, intern_state
 from structured.automata.loops.string_runs import BACKSLASH, NONE, QUOTE, find_string_run, first_quote
@@ -28,43 +28,43 @@ MAX_HEIGHT = 16
 """The most frames above the next quote."""
 
 
-@compiled_loop
+@loop
 def is_narrow(machine: Machine, leaf: int) -> bool:
     """Tell whether a frame reads one of some listed texts."""
     return leaf == op.FINISHED or operation_of(machine, leaf) in (op.TEXT, op.WORDS)
 
 
-@compiled_loop
+@loop
 def quote_in_sequence(machine: Machine, current: int) -> tuple[int, int]:
     """Return the first part with a quote of a frame's sequence, and the index of the quote in it; NONE for none."""
     node, first, _, _ = frame_fields(machine, current)
     start, count, _ = arguments_of(machine, node)
-    if machine.nodes[node, op.OPERATION] == op.SEQUENCE:
+    if machine.nodes[node].operation == op.SEQUENCE:
         for part in range(first, count):
-            quote = first_quote(machine, int(machine.operands[start + 2 * part]), 0)
+            quote = first_quote(machine, machine.operands[start + 2 * part], 0)
             if quote >= 0:
                 return part, quote
     return NONE, NONE
 
 
-@compiled_loop
+@loop
 def sequence_before(machine: Machine, current: int, end: int) -> int:
     """Return the frame of a sequence that ends before the part `end`, with nothing after it, or a code."""
     node, first, _, _ = frame_fields(machine, current)
     if first == end:
         return op.FINISHED
-    return intern_frame(machine, node, first, end if end < machine.nodes[node, op.B] else 0, op.FINISHED)
+    return frame(machine, node, first, end if end < machine.nodes[node].b else 0, op.FINISHED)
 
 
-@compiled_loop
+@loop
 def frame_at(machine: Machine, leaf: int, depth: int) -> int:
     """Return the frame that lies `depth` frames below another."""
     for _ in range(depth):
-        leaf = int(machine.frames[leaf, op.TAIL])
+        leaf = machine.frames[leaf].tail
     return leaf
 
 
-@compiled_loop
+@loop
 def cut_off(machine: Machine, leaf: int) -> int:
     """Return the stack of a frame, cut off where only a quote can be read next, or a code.
 
@@ -74,9 +74,9 @@ def cut_off(machine: Machine, leaf: int) -> int:
     if leaf == op.FINISHED:
         return otherwise
     heights, top = 1, NONE
-    if first_quote(machine, int(machine.frames[leaf, op.NODE]), int(machine.frames[leaf, op.FIRST])) >= 0:
+    if first_quote(machine, machine.frames[leaf].node, machine.frames[leaf].first) >= 0:
         top = op.FINISHED
-    current = int(machine.frames[leaf, op.TAIL])
+    current = machine.frames[leaf].tail
     while top == NONE:
         operation = operation_of(machine, current)
         if heights == MAX_HEIGHT or operation not in (op.REPEAT, op.SCAN, op.SEQUENCE, op.UNLIKE):
@@ -85,29 +85,29 @@ def cut_off(machine: Machine, leaf: int) -> int:
         if part >= 0:
             top = sequence_before(machine, current, part if quote == 0 else part + 1)
         else:
-            current = int(machine.frames[current, op.TAIL])
+            current = machine.frames[current].tail
             heights += 1
     for height in range(heights - 1, -1, -1):
         node, first, second, _ = frame_fields(machine, frame_at(machine, leaf, height))
-        top = intern_frame(machine, node, first, second, top)
+        top = frame(machine, node, first, second, top)
     return top
 
 
-@compiled_loop
+@loop
 def part_state(machine: Machine, state: int, narrow: bool) -> int:
     """Return the state of the narrow frames of a state, or of the broad ones, cut off at the next quote; or a code.
 
     NONE if there are none, or if one is not near a quote.
     """
-    machine.registers[op.ROUND] += 1
+    machine.states.round += 1
     count = 0
     for leaf in elements_of(machine, state):
         if is_narrow(machine, leaf) == narrow and leaf != op.FINISHED:
-            count = add_element(machine, count, cut_off(machine, int(leaf)))
+            count = add_element(machine, count, cut_off(machine, leaf))
     return intern_state(machine, count)
 
 
-@compiled_loop
+@loop
 def find_parts_outside_items(machine: Machine, state: int, results: Ints) -> int:
     """Find the parts of a state that is in no item that must differ; as `find_string_parts`."""
     broad_state = part_state(machine, state, narrow=False)
@@ -116,26 +116,26 @@ def find_parts_outside_items(machine: Machine, state: int, results: Ints) -> int
         return narrow_state
     results[BROAD_STATE], results[NARROW_STATE], results[EXTRA_DISTANCE] = broad_state, narrow_state, 0
     for leaf in elements_of(machine, state):  # `part_state` has cut all of them off, so there are no codes
-        extra = machine.frames[leaf, op.DISTANCE] - machine.frames[cut_off(machine, int(leaf)), op.DISTANCE]
+        extra = machine.frames[leaf].distance - machine.frames[cut_off(machine, leaf)].distance
         results[EXTRA_DISTANCE] = max(results[EXTRA_DISTANCE], extra)
     return DONE
 
 
-@compiled_loop
+@loop
 def lone_item(machine: Machine, state: int) -> int:
     """Return the only frame of a state if it reads an item that must differ, else NONE."""
     elements = elements_of(machine, state)
-    return int(elements[0]) if len(elements) == 1 and operation_of(machine, elements[0]) == op.ITEM else NONE
+    return elements[0] if len(elements) == 1 and operation_of(machine, elements[0]) == op.ITEM else NONE
 
 
-@compiled_loop
+@loop
 def is_ended_by_quote(machine: Machine, leaf: int) -> bool:
     """Tell whether a frame reads a quote or a backslash next, or the last before a quote that has to follow it."""
     node, first, read, current = frame_fields(machine, leaf)
     start, count, _ = arguments_of(machine, node)
-    if machine.nodes[node, op.OPERATION] == op.TEXT:
-        return bool(machine.text[start + first] in (QUOTE, BACKSLASH))
-    if machine.nodes[node, op.OPERATION] == op.WORDS:
+    if machine.nodes[node].operation == op.TEXT:
+        return machine.text[start + first] in (QUOTE, BACKSLASH)
+    if machine.nodes[node].operation == op.WORDS:
         is_escape = read == 0
         for word in range(count):
             is_escape = is_escape and machine.text[machine.operands[start + word]] == BACKSLASH
@@ -143,11 +143,11 @@ def is_ended_by_quote(machine: Machine, leaf: int) -> bool:
     quote = NONE
     while quote == NONE and current != op.FINISHED:
         _, quote = quote_in_sequence(machine, current)
-        current = int(machine.frames[current, op.TAIL])
+        current = machine.frames[current].tail
     return quote == 0
 
 
-@compiled_loop
+@loop
 def are_ended_by_quotes(machine: Machine, state: int) -> bool:
     """Tell whether all frames of a state are ended by quotes; see `is_ended_by_quote`."""
     are_ended = True
@@ -156,17 +156,17 @@ def are_ended_by_quotes(machine: Machine, state: int) -> bool:
     return are_ended
 
 
-@compiled_loop
+@loop
 def is_escaped(machine: Machine, text: int) -> bool:
     """Tell whether the last byte of a text is escaped, by an odd number of backslashes before it."""
-    escaped, previous = False, int(machine.frames[text, op.TAIL])
-    while previous != op.FINISHED and machine.frames[previous, op.FIRST] == BACKSLASH:
+    escaped, previous = False, machine.frames[text].tail
+    while previous != op.FINISHED and machine.frames[previous].first == BACKSLASH:
         escaped = not escaped
-        previous = int(machine.frames[previous, op.TAIL])
+        previous = machine.frames[previous].tail
     return escaped
 
 
-@compiled_loop
+@loop
 def extra_length(machine: Machine, leaf: int) -> int:
     """Return the most bytes by which written items put the end of an item that must differ farther away.
 
@@ -176,24 +176,24 @@ def extra_length(machine: Machine, leaf: int) -> int:
     item, first_state, text, written = frame_fields(machine, leaf)
     extra, other = 0, item_with_prefix(machine, text, written)
     while other != op.FINISHED:
-        other_text, state = int(machine.frames[other, op.FIRST]), first_state
-        for count in range(int(machine.frames[text, op.SECOND]) + 1, int(machine.frames[other_text, op.SECOND]) + 1):
+        other_text, state = machine.frames[other].first, first_state
+        for count in range(machine.frames[text].second + 1, machine.frames[other_text].second + 1):
             prefix = prefix_of(machine, other_text, count)
-            byte = int(machine.frames[prefix, op.FIRST])
+            byte = machine.frames[prefix].first
             if byte == QUOTE and not is_escaped(machine, prefix):
                 break
-            if machine.table[state, byte] == UNKNOWN:
+            if machine.states.table[state, byte] == UNKNOWN:
                 return request_state(machine, state, -1)
-            state = int(machine.table[state, byte])
+            state = machine.states.table[state, byte]
             length = unique_item_length(machine, item, state, prefix, written)
             if length < 0 or length >= FAR:
                 return length if length < 0 else NONE
-            extra = max(extra, length - int(machine.distances[state]))
-        other = item_with_prefix(machine, text, int(machine.frames[other, op.TAIL]))
+            extra = max(extra, length - machine.states.distances[state])
+        other = item_with_prefix(machine, text, machine.frames[other].tail)
     return extra
 
 
-@compiled_loop
+@loop
 def find_string_parts(machine: Machine, state: int, results: Ints) -> int:
     """Write the parts of a state before the next quote to `results`; return DONE, or NONE if it has none, or a code.
 
@@ -211,11 +211,11 @@ def find_string_parts(machine: Machine, state: int, results: Ints) -> int:
     answer = extra if extra < 0 else find_parts_outside_items(machine, any_item, results)
     if answer == DONE:
         results[NARROW_STATE] = NONE if may_repeat else results[NARROW_STATE]
-        results[EXTRA_DISTANCE] += extra + machine.frames[leaf, op.DISTANCE] - machine.distances[any_item]
+        results[EXTRA_DISTANCE] += extra + machine.frames[leaf].distance - machine.states.distances[any_item]
     return answer
 
 
-@compiled_entry
+@entry
 def find_string(machine: Machine, state: int, longest: int, other_bytes: int, results: Ints) -> int:
     """Write the string run of a state, or else its parts, to `results`; return RUN, PARTS, NONE for none, or a code."""
     answer = find_string_run(machine, state, longest, other_bytes, results)

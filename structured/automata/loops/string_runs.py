@@ -10,7 +10,7 @@ from structured.automata import opcodes as op
 from structured.automata.byte_automaton import DEAD
 from structured.automata.loops.closure import close
 from structured.automata.loops.frames import character_node, find_frame, frame_fields, intern_frame, leaves_of, push
-from structured.automata.loops.jit import Ints, compiled_loop
+from structured.automata.loops.notation import loop
 from structured.automata.loops.machine import DONE, Machine
 from structured.automata.loops.states import compare_leaves, elements_of, state_of
 from structured.automata.opcodes import UNLIMITED
@@ -24,37 +24,37 @@ NONE = -1
 """The result if there is no such frame, or no string run."""
 
 
-@compiled_loop
+@loop
 def unescaped_text_leaf(machine: Machine, state: int) -> int:
     """Return a frame of a state that reads any number of unescaped characters; NONE if there is none."""
     for element in elements_of(machine, state):
-        leaf = int(element)
+        leaf = element
         node, first, second, tail = frame_fields(machine, leaf)
-        operation = machine.nodes[node, op.OPERATION]
+        operation = machine.nodes[node].operation
         if operation == op.UNLIKE:
-            if character_node(machine, node, first, second) == machine.operands[machine.nodes[node, op.C]]:
+            if character_node(machine, node, first, second) == machine.operands[machine.nodes[node].c]:
                 return leaf
         elif operation == op.SCAN:
-            if second == UNLIMITED and machine.operands[machine.nodes[node, op.A] + 6 * first + 5]:
+            if second == UNLIMITED and machine.operands[machine.nodes[node].a + 6 * first + 5]:
                 return leaf
-        elif operation == op.ARCS and machine.nodes[node, op.ANY_UNESCAPED_CHARACTER]:
-            repetition = machine.nodes[machine.frames[tail, op.NODE]]
+        elif operation == op.ARCS and machine.nodes[node].any_unescaped_character:
+            repetition = machine.nodes[machine.frames[tail].node]
             if repetition[op.OPERATION] == op.REPEAT and repetition[op.ANY_UNESCAPED_CHARACTER]:
                 return leaf
     return NONE
 
 
-@compiled_loop
+@loop
 def distance_after_unescaped(machine: Machine, node: int) -> int:
     """Return the most bytes that an automaton needs to its end in a state that any unescaped characters may follow."""
-    start, max_distance = int(machine.nodes[node, op.A]), 0
-    for row in range(start, start + 6 * int(machine.nodes[node, op.B]), 6):
+    start, max_distance = machine.nodes[node].a, 0
+    for row in range(start, start + 6 * machine.nodes[node].b, 6):
         if machine.operands[row + 5]:
-            max_distance = max(max_distance, int(machine.operands[row + 4]))
+            max_distance = max(max_distance, machine.operands[row + 4])
     return max_distance
 
 
-@compiled_loop
+@loop
 def repetition_before(machine: Machine, state: int, after_item: int) -> int:
     """Return the frame of the repetition that is the frame `after_item` after one item, if a state is that of it alone.
 
@@ -71,34 +71,34 @@ def repetition_before(machine: Machine, state: int, after_item: int) -> int:
     return NONE
 
 
-@compiled_loop
+@loop
 def is_ended_by_quote_only(machine: Machine, top: int) -> bool:
     """Tell whether nothing but a quote can be read from a frame whose leaves are known."""
     for leaf in leaves_of(machine, top):
         node, first, _, _ = frame_fields(machine, leaf)
-        if machine.nodes[node, op.OPERATION] != op.TEXT or machine.text[machine.nodes[node, op.A] + first] != QUOTE:
+        if machine.nodes[node].operation != op.TEXT or machine.text[machine.nodes[node].a + first] != QUOTE:
             return False
     return True
 
 
-@compiled_loop
+@loop
 def reads_unescaped_character(machine: Machine, leaf: int) -> bool:
     """Tell whether a frame may read an unescaped character next; frames of words and strings always may."""
-    node = int(machine.frames[leaf, op.NODE])
-    if machine.nodes[node, op.OPERATION] == op.TEXT:
-        byte = machine.text[machine.nodes[node, op.A] + machine.frames[leaf, op.FIRST]]
+    node = machine.frames[leaf].node
+    if machine.nodes[node].operation == op.TEXT:
+        byte = machine.text[machine.nodes[node].a + machine.frames[leaf].first]
         return byte >= 0x20 and byte not in (QUOTE, BACKSLASH)
-    if machine.nodes[node, op.OPERATION] != op.ARCS:
+    if machine.nodes[node].operation != op.ARCS:
         return True
-    start = int(machine.nodes[node, op.A])
-    for arc in range(start, start + 3 * int(machine.nodes[node, op.B]), 3):
+    start = machine.nodes[node].a
+    for arc in range(start, start + 3 * machine.nodes[node].b, 3):
         low, high = machine.operands[arc], machine.operands[arc + 1]
         if high >= 0x20 and not (low == high and low in (QUOTE, BACKSLASH)):
             return True
     return False
 
 
-@compiled_loop
+@loop
 def is_only_unescaped_reader(machine: Machine, state: int, leaf: int) -> bool:
     """Tell whether no other frame of a state may read an unescaped character next."""
     is_only = True
@@ -107,22 +107,22 @@ def is_only_unescaped_reader(machine: Machine, state: int, leaf: int) -> bool:
     return is_only
 
 
-@compiled_loop
+@loop
 def first_quote(machine: Machine, node: int, read: int) -> int:
     """Return the index of the first quote in a node of TEXT after the bytes read, NONE if there is none."""
-    if machine.nodes[node, op.OPERATION] == op.TEXT:
-        start = int(machine.nodes[node, op.A])
-        for index in range(read, int(machine.nodes[node, op.B])):
+    if machine.nodes[node].operation == op.TEXT:
+        start = machine.nodes[node].a
+        for index in range(read, machine.nodes[node].b):
             if machine.text[start + index] == QUOTE:
                 return index
     return NONE
 
 
-@compiled_loop
+@loop
 def is_text_in_string(machine: Machine, leaf: int) -> bool:
     """Tell whether a frame reads a text with a quote and only unescaped characters before it: `name":` of `"name":`."""
     node, first, _, _ = frame_fields(machine, leaf)
-    start, quote = int(machine.nodes[node, op.A]), first_quote(machine, node, first)
+    start, quote = machine.nodes[node].a, first_quote(machine, node, first)
     for index in range(first, quote):
         byte = machine.text[start + index]
         if byte == BACKSLASH or byte < 0x20:
@@ -130,7 +130,7 @@ def is_text_in_string(machine: Machine, leaf: int) -> bool:
     return quote >= 0
 
 
-@compiled_loop
+@loop
 def find_any_string(machine: Machine, state: int, results: Ints) -> int:
     """Write the state of any string to `results`, if a state reads words or any other string; return DONE or a code.
 
@@ -139,14 +139,14 @@ def find_any_string(machine: Machine, state: int, results: Ints) -> int:
     any_characters = NONE
     for leaf in elements_of(machine, state):
         node, _, _, tail = frame_fields(machine, leaf)
-        if machine.nodes[node, op.OPERATION] == op.UNLIKE:
+        if machine.nodes[node].operation == op.UNLIKE:
             code = close(machine, tail)
             if code != DONE:
                 return code
             if not is_ended_by_quote_only(machine, tail):
                 return DONE
-            results[MAX_DISTANCE] = max(results[MAX_DISTANCE], machine.frames[tail, op.DISTANCE] + 1)
-            any_characters = int(machine.operands[machine.nodes[node, op.C] + 1])
+            results[MAX_DISTANCE] = max(results[MAX_DISTANCE], machine.frames[tail].distance + 1)
+            any_characters = machine.operands[machine.nodes[node].c + 1]
         elif not is_text_in_string(machine, leaf):
             return DONE
     state_in_string = state_of(machine, push(machine, any_characters, op.FINISHED))
@@ -156,7 +156,7 @@ def find_any_string(machine: Machine, state: int, results: Ints) -> int:
     return DONE
 
 
-@compiled_loop
+@loop
 def find_unlimited(machine: Machine, repetition: int, other_bytes: int, is_only_reader: bool, results: Ints) -> int:
     """Write the state of a repetition without its limit to `results`, for other tokens; return DONE or a code.
 
@@ -165,19 +165,19 @@ def find_unlimited(machine: Machine, repetition: int, other_bytes: int, is_only_
     """
     node, first, _, tail = frame_fields(machine, repetition)
     required = min(first, other_bytes + 1)
-    equivalent_state = state_of(machine, intern_frame(machine, node, required, UNLIMITED, tail))
+    equivalent_state = state_of(machine, frame(machine, node, required, UNLIMITED, tail))
     if equivalent_state < 0:
         return equivalent_state
     results[EQUIVALENT_STATE] = equivalent_state
     if required == 0 and is_only_reader:
-        state_in_string = state_of(machine, intern_frame(machine, node, 0, UNLIMITED, op.FINISHED))
+        state_in_string = state_of(machine, frame(machine, node, 0, UNLIMITED, op.FINISHED))
         if state_in_string < 0:
             return state_in_string
         results[QUOTELESS_STATE], results[EQUIVALENT_STATE_FIXED] = state_in_string, 1
     return DONE
 
 
-@compiled_loop
+@loop
 def find_string_run(machine: Machine, state: int, longest: int, other_bytes: int, results: Ints) -> int:
     """Write the string run of a state to `results`; return DONE, or NONE if the state has none, or a code.
 
@@ -187,14 +187,14 @@ def find_string_run(machine: Machine, state: int, longest: int, other_bytes: int
     leaf = unescaped_text_leaf(machine, state)
     if leaf < 0:
         return NONE
-    results[MAX_CHARACTERS], results[MAX_DISTANCE] = longest, machine.frames[leaf, op.DISTANCE] + 1
+    results[MAX_CHARACTERS], results[MAX_DISTANCE] = longest, machine.frames[leaf].distance + 1
     results[EQUIVALENT_STATE], results[QUOTELESS_STATE] = state, NONE
     results[ENDED_BY_QUOTE_ONLY] = results[EQUIVALENT_STATE_FIXED] = 0
     node, _, _, after_item = frame_fields(machine, leaf)
-    if machine.nodes[node, op.OPERATION] == op.SCAN:
-        results[MAX_DISTANCE] = machine.frames[after_item, op.DISTANCE] + distance_after_unescaped(machine, node)
+    if machine.nodes[node].operation == op.SCAN:
+        results[MAX_DISTANCE] = machine.frames[after_item].distance + distance_after_unescaped(machine, node)
         return DONE
-    if machine.nodes[node, op.OPERATION] == op.UNLIKE:
+    if machine.nodes[node].operation == op.UNLIKE:
         return find_any_string(machine, state, results)
     _, _, allowed, tail = frame_fields(machine, after_item)
     repetition = repetition_before(machine, state, after_item)

@@ -15,24 +15,24 @@ from structured.automata.loops.frames import (
     operation_of,
     push,
 )
-from structured.automata.loops.jit import compiled_loop
+from structured.automata.loops.notation import loop
 from structured.automata.loops.machine import MORE_ARCS, MORE_ELEMENTS, Machine
 from structured.automata.loops.quoting import byte_at, first_rank, length_of_first, rule_after
 from structured.automata.opcodes import FAR, UNLIMITED
 
 
-@compiled_loop
+@loop
 def add_arc(machine: Machine, count: int, low: int, high: int, target: int) -> int:
     """Append an arc to the first `count` of `arcs`; return their number, or a code, also one in place of `count`."""
     if count < 0:
         return count
     if count == len(machine.arcs):
         return MORE_ARCS
-    machine.arcs[count, 0], machine.arcs[count, 1], machine.arcs[count, 2] = low, high, target
+    machine.arcs[count].low, machine.arcs[count].high, machine.arcs[count].target = low, high, target
     return count + 1
 
 
-@compiled_loop
+@loop
 def gather_words(machine: Machine, leaf: int, count: int) -> int:
     """Append one arc for each next byte of a word; as `gather_arcs`.
 
@@ -43,81 +43,81 @@ def gather_words(machine: Machine, leaf: int, count: int) -> int:
     if is_whole_word(machine, node, word, read):
         word = next_word(machine, start, word_count, word, read)
     while word < word_count:
-        is_last_byte = machine.nodes[node, op.OPERATION] == op.WORDS and is_whole_word(machine, node, word, read + 1)
+        is_last_byte = machine.nodes[node].operation == op.WORDS and is_whole_word(machine, node, word, read + 1)
         is_continued = word + 1 < word_count and machine.operands[start + word_count + 2 + word] > read
         target = tail
         if is_continued or not is_last_byte:
-            target = intern_frame(machine, node, word, read + 1, tail)
-        byte = int(machine.text[machine.operands[start + word] + read])
+            target = frame(machine, node, word, read + 1, tail)
+        byte = machine.text[machine.operands[start + word] + read]
         count = target if target < 0 else add_arc(machine, count, byte, byte, target)
         word = next_word(machine, start, word_count, word, read)
     return count
 
 
-@compiled_loop
+@loop
 def gather_set(machine: Machine, node: int, tail: int, first_excluded: int, count: int) -> int:
     """Append the arcs of a set of bytes, less the single bytes of the arcs from `first_excluded` on; as `gather_arcs`.
 
     `a-z` less `c` → `a-b`, `d-z`
     """
     excluded_end = count
-    start = int(machine.nodes[node, op.A])
-    for arc in range(start, start + 3 * int(machine.nodes[node, op.B]), 3):
+    start = machine.nodes[node].a
+    for arc in range(start, start + 3 * machine.nodes[node].b, 3):
         target = tail
         if machine.operands[arc + 2] >= 0:
-            target = push(machine, int(machine.operands[arc + 2]), tail)
+            target = push(machine, machine.operands[arc + 2], tail)
         if target < 0:
             return target
-        low = int(machine.operands[arc])
+        low = machine.operands[arc]
         for other in range(first_excluded, excluded_end + 1):
-            end = int(machine.operands[arc + 1])
-            high = min(end, int(machine.arcs[other, 0]) - 1) if other < excluded_end else end
+            end = machine.operands[arc + 1]
+            high = min(end, machine.arcs[other].low - 1) if other < excluded_end else end
             if low <= high:
                 count = add_arc(machine, count, low, high, target)
             if other < excluded_end:
-                low = max(low, int(machine.arcs[other, 0]) + 1)
+                low = max(low, machine.arcs[other].low + 1)
     return count
 
 
-@compiled_loop
+@loop
 def gather_scan(machine: Machine, leaf: int, count: int) -> int:
     """Append the arcs of an automaton over characters; skip those that need more characters than are left."""
     node, state, characters_left, tail = frame_fields(machine, leaf)
-    start = int(machine.nodes[node, op.A])
+    start = machine.nodes[node].a
     characters_after = UNLIMITED if characters_left == UNLIMITED else characters_left - 1
     row = start + 6 * state
     for pair in range(machine.operands[row], machine.operands[row] + 2 * machine.operands[row + 1], 2):
-        target = int(machine.operands[pair + 1])
+        target = machine.operands[pair + 1]
         if characters_left != UNLIMITED and machine.operands[start + 6 * target + 3] > characters_after:
             continue
-        successor = intern_frame(machine, node, target, characters_after, tail)
+        successor = frame(machine, node, target, characters_after, tail)
         if successor < 0:
             return successor
-        count = gather_set(machine, int(machine.operands[pair]), successor, count, count)
+        count = gather_set(machine, machine.operands[pair], successor, count, count)
         if count < 0:
             return count
     return count
 
 
-@compiled_loop
+@loop
 def gather_quotation(machine: Machine, leaf: int, count: int) -> int:
     """Append one arc for each next byte of a quotation that can still end; as `gather_arcs`."""
     node, first, end, lower_frame = frame_fields(machine, leaf)
     _, lower, rule, tail = frame_fields(machine, lower_frame)
-    quotation, depth = int(machine.nodes[node, op.A]), -1 - lower
+    quotation, depth = machine.nodes[node].a, -1 - lower
     while first < end:
         byte = byte_at(machine, quotation, first, depth)
         next_rank = first_rank(machine, quotation, first, end, depth, byte + 1)
         state = rule_after(machine, quotation, first, depth, rule)
         is_live = byte != op.BARRIER and state != DEAD
         if is_live and length_of_first(machine, quotation, first, next_rank, depth + 1, state) < FAR:
-            target = intern_frame(machine, node, first, next_rank, intern_frame(machine, node, -2 - depth, state, tail))
+            target = frame(machine, node, first, next_rank, frame(machine, node, -2 - depth, state, tail))
             count = target if target < 0 else add_arc(machine, count, byte, byte, target)
         first = next_rank
     return count
 
 
-@compiled_loop
+@loop
 def gather_arcs(machine: Machine, leaf: int, count: int) -> int:
     """Append the arcs of a leaf, `low, high, frame after`, to the first `count` of `arcs`; return their number.
 
@@ -126,7 +126,7 @@ def gather_arcs(machine: Machine, leaf: int, count: int) -> int:
     """
     node, first, second, tail = frame_fields(machine, leaf)
     start, size, more = arguments_of(machine, node)
-    operation = machine.nodes[node, op.OPERATION]
+    operation = machine.nodes[node].operation
     if operation == op.ARCS:
         return gather_set(machine, node, tail, count, count)
     if operation == op.WORDS:
@@ -137,7 +137,7 @@ def gather_arcs(machine: Machine, leaf: int, count: int) -> int:
         return gather_quotation(machine, leaf, count)
     if operation == op.UNLIKE:  # the next byte of a word, or another byte and then any characters
         words_end = gather_words(machine, leaf, count)
-        any_characters = push(machine, int(machine.operands[more + 1]), tail)
+        any_characters = push(machine, machine.operands[more + 1], tail)
         if words_end < 0 or any_characters < 0:
             return min(words_end, any_characters)
         character = character_node(machine, node, first, second)
@@ -146,8 +146,8 @@ def gather_arcs(machine: Machine, leaf: int, count: int) -> int:
         return add_arc(machine, count, 0, ROW_COMPLETE - 1, -leaf)
     target = tail
     if first + 1 < size:
-        target = intern_frame(machine, node, first + 1, 0, tail)
-    byte = int(machine.text[start + first])
+        target = frame(machine, node, first + 1, 0, tail)
+    byte = machine.text[start + first]
     return target if target < 0 else add_arc(machine, count, byte, byte, target)
 
 
@@ -158,13 +158,13 @@ MAX_COMMON = 16
 """The most equal frames at the top of stacks that are joined."""
 
 
-@compiled_loop
+@loop
 def is_same_top(machine: Machine, one: int, other: int) -> bool:
     """Tell whether two frames differ in their tails only."""
     return frame_fields(machine, one)[:3] == frame_fields(machine, other)[:3]
 
 
-@compiled_loop
+@loop
 def add_frame(machine: Machine, start: int, count: int, new: int) -> int:
     """Insert a frame into the `count` sorted `elements` from `start` on, unless it was in this round.
 
@@ -172,77 +172,77 @@ def add_frame(machine: Machine, start: int, count: int, new: int) -> int:
     """
     if count < 0:
         return count
-    if machine.frames[new, op.LAST_ROUND] == machine.registers[op.ROUND]:
+    if machine.states.rounds[new] == machine.states.round:
         return count
-    machine.frames[new, op.LAST_ROUND] = machine.registers[op.ROUND]
-    if start + count == len(machine.elements):
+    machine.states.rounds[new] = machine.states.round
+    if start + count == len(machine.states.elements):
         return MORE_ELEMENTS
     index = start + count
-    while index > start and machine.elements[index - 1] > new:
-        machine.elements[index] = machine.elements[index - 1]
+    while index > start and machine.states.elements[index - 1] > new:
+        machine.states.elements[index] = machine.states.elements[index - 1]
         index -= 1
-    machine.elements[index] = new
+    machine.states.elements[index] = new
     return count + 1
 
 
-@compiled_loop
+@loop
 def gather_tails(machine: Machine, first: int, end: int, tails_start: int) -> int:
     """Write the tails of the frames `elements[first:end]` from `elements[tails_start]` on, sorted, each once.
 
     A union gives the frames that it joins: `x (c | d)`, `x e` → `c`, `d`, `e`. Returns their number, or a code.
     """
-    machine.registers[op.ROUND] += 1
+    machine.states.round += 1
     count = 0
     for position in range(first, end):
-        tail = int(machine.frames[machine.elements[position], op.TAIL])
-        while tail != op.FINISHED and machine.frames[tail, op.NODE] == op.UNION_NODE:
-            count = add_frame(machine, tails_start, count, int(machine.frames[tail, op.FIRST]))
-            tail = int(machine.frames[tail, op.TAIL])
+        tail = machine.frames[machine.states.elements[position]].tail
+        while tail != op.FINISHED and machine.frames[tail].node == op.UNION_NODE:
+            count = add_frame(machine, tails_start, count, machine.frames[tail].first)
+            tail = machine.frames[tail].tail
         count = add_frame(machine, tails_start, count, tail)
     return count
 
 
-@compiled_loop
+@loop
 def have_same_top(machine: Machine, start: int, end: int) -> bool:
     """Tell whether the frames `elements[start:end]` are repetitions or sequences that differ in their tails only."""
-    first = int(machine.elements[start])
+    first = machine.states.elements[start]
     if operation_of(machine, first) not in (op.REPEAT, op.SEQUENCE):
         return False
-    for other in machine.elements[start + 1 : end]:
+    for other in machine.states.elements[start + 1 : end]:
         if other == op.FINISHED or not is_same_top(machine, first, other):
             return False
     return True
 
 
-@compiled_loop
+@loop
 def join_group(machine: Machine, start: int, end: int, tails_start: int) -> int:
     """Return one frame for the frames `elements[start:end]`, which differ in their tails only, or a code.
 
     `a b c`, `a b d` → `a b (c | d)`. The `elements` from `tails_start` on are overwritten.
     """
-    machine.scratch[0] = machine.elements[start]
+    machine.scratch[0] = machine.states.elements[start]
     height = 1
     count = gather_tails(machine, start, end, tails_start)
     while count > 1 and height < MAX_COMMON and have_same_top(machine, tails_start, tails_start + count):
-        machine.scratch[height] = machine.elements[tails_start]
+        machine.scratch[height] = machine.states.elements[tails_start]
         height += 1
         end = tails_start + count
         count = gather_tails(machine, tails_start, end, end)
         for position in range(count):
-            machine.elements[tails_start + position] = machine.elements[end + position]
+            machine.states.elements[tails_start + position] = machine.states.elements[end + position]
     if count < 0:
         return count
-    current = int(machine.elements[tails_start + count - 1])
+    current = machine.states.elements[tails_start + count - 1]
     for position in range(tails_start + count - 2, tails_start - 1, -1):
-        current = intern_frame(machine, op.UNION_NODE, int(machine.elements[position]), 0, current)
+        current = frame(machine, op.UNION_NODE, machine.states.elements[position], 0, current)
     while height > 0:
         height -= 1
-        node, first, second, _ = frame_fields(machine, int(machine.scratch[height]))
-        current = intern_frame(machine, node, first, second, current)
+        node, first, second, _ = frame_fields(machine, machine.scratch[height])
+        current = frame(machine, node, first, second, current)
     return current
 
 
-@compiled_loop
+@loop
 def join_frames(machine: Machine, start: int, count: int) -> int:
     """Join the frames of `elements[start:start + count]` that differ in their tails only; mark those that are left.
 
@@ -250,22 +250,22 @@ def join_frames(machine: Machine, start: int, count: int) -> int:
     """
     end, group, joined_end = start + count, start, start
     while group < end:
-        leaf, group_end = int(machine.elements[group]), group + 1
+        leaf, group_end = machine.states.elements[group], group + 1
         if leaf != op.FINISHED and operation_of(machine, leaf) not in (op.QUOTATION, op.ITEM):
             for position in range(group + 1, end):
-                other = int(machine.elements[position])
+                other = machine.states.elements[position]
                 if other != op.FINISHED and is_same_top(machine, leaf, other):
-                    machine.elements[position] = machine.elements[group_end]
-                    machine.elements[group_end] = other
+                    machine.states.elements[position] = machine.states.elements[group_end]
+                    machine.states.elements[group_end] = other
                     group_end += 1
         if group_end > group + 1:
             leaf = join_group(machine, group, group_end, end)
             if leaf < 0:
                 return leaf
-        machine.elements[joined_end] = leaf
+        machine.states.elements[joined_end] = leaf
         joined_end += 1
         group = group_end
-    machine.registers[op.ROUND] += 1
+    machine.states.round += 1
     for position in range(start, joined_end):
-        machine.frames[machine.elements[position], op.LAST_ROUND] = machine.registers[op.ROUND]
+        machine.states.rounds[machine.states.elements[position]] = machine.states.round
     return joined_end - start

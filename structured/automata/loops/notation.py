@@ -1,0 +1,143 @@
+"""The notation of loops: Python that the build translates to C by way of Cython, and that runs as it is without.
+
+A *loop* is a function that other loops call, an *entry* one that Python calls as well. Without the compiled module
+`structured._compiled`, or with STRUCTURED_COMPILED=0, both are what they are written as. With it, entries and classes
+are replaced by their compiled twins of the same name. Python runs the loops of arrays as memory views, since these
+give plain integers. `build_tools/translation.py` has the rules of the notation.
+"""
+
+import functools
+import os
+from collections.abc import Callable
+from typing import Any, ClassVar, ParamSpec, TypeVar, get_type_hints
+
+import numpy as np
+
+try:
+    if os.environ.get("STRUCTURED_COMPILED", "1") == "0":
+        raise ImportError
+    from structured import _compiled  # type: ignore[attr-defined,unused-ignore]  # absent in a checkout
+except ImportError:
+    _compiled = None
+
+IS_COMPILED = _compiled is not None
+"""Whether the loops run as machine code."""
+
+Ints = Any
+"""An array of int32, in C order, as all of these."""
+Rows = Any
+"""A two-dimensional array of int32."""
+Sequences = Any
+"""A three-dimensional array of int32."""
+Words = Any
+"""An array of uint32."""
+Flags = Any
+"""An array of bool."""
+Bytes = Any
+"""An array of uint8 that is read only."""
+Text = Any
+"""An array of uint8."""
+Singles = Any
+"""An array of float32."""
+Doubles = Any
+"""An array of float64."""
+
+P = ParamSpec("P")
+T = TypeVar("T")
+C = TypeVar("C", bound=type)
+
+
+def loop(function: Callable[P, T]) -> Callable[P, T]:
+    """Mark a function that loops call, and that needs nothing of Python: in C it runs without the GIL."""
+    return function
+
+
+def rare_loop(function: Callable[P, T]) -> Callable[P, T]:
+    """Mark a function that loops call now and then, and that uses Python: to enlarge an array, or to raise."""
+    return function
+
+
+def entry(function: Callable[P, T]) -> Callable[P, T]:
+    """Mark a function that Python and loops call; the GIL is kept."""
+    if _compiled is not None:
+        twin: Callable[P, T] = getattr(_compiled, function.__name__)
+        return twin
+
+    @functools.wraps(function)
+    def call(*arguments: P.args, **_: P.kwargs) -> T:
+        plain: Callable[..., T] = function
+        return plain(*map(viewed, arguments))
+
+    return call
+
+
+def walk_entry(function: Callable[P, T]) -> Callable[P, T]:
+    """Mark an entry that takes long enough for other threads to run meanwhile: the GIL is released."""
+    return entry(function)
+
+
+def compiled_class(python_class: C) -> C:
+    """Mark a class whose attributes are annotated with what they are in C."""
+    return python_class if _compiled is None else getattr(_compiled, python_class.__name__)
+
+
+class Row:
+    """A row of named integers, a struct of int32 in C. A list of rows is an array of structs."""
+
+    names: ClassVar[tuple[str, ...]]
+    __slots__ = ()
+
+    def __init_subclass__(cls) -> None:
+        cls.names = tuple(get_type_hints(cls))[1:]
+
+    def __init__(self, *values: int) -> None:
+        for name, value in zip(self.names, values or [0] * len(self.names), strict=True):
+            setattr(self, name, value)
+
+    @classmethod
+    def rows(cls, count: int) -> Any:
+        """Return so many rows of zeros."""
+        return [cls() for _ in range(count)]
+
+    @classmethod
+    def of(cls, array: Any) -> Any:
+        """Return the rows of a two-dimensional array."""
+        return [cls(*row) for row in np.asarray(array).tolist()]
+
+
+def viewed(argument: Any) -> Any:
+    """Return the view of an array that gives plain integers; anything else as it is."""
+    return memoryview(argument) if isinstance(argument, np.ndarray) else argument
+
+
+def zeros(*shape: int) -> Any:
+    """Return an array of zeros, as a view."""
+    return memoryview(np.zeros(shape, dtype=np.int32))
+
+
+def filled(value: int, *shape: int) -> Any:
+    """Return an array with one value everywhere, as a view."""
+    return memoryview(np.full(shape, value, dtype=np.int32))
+
+
+def grown(values: Any, count: int, value: int = 0) -> Any:
+    """Return the values of an array, or rows, with room for `count` in all; the new ones are `value`."""
+    if isinstance(values, list):
+        values.extend(type(values[0])() for _ in range(count - len(values)))
+        return values
+    array = np.asarray(values)
+    larger = np.zeros((count, *array.shape[1:]), dtype=array.dtype)
+    larger[: len(array)] = array
+    if value:
+        larger[len(array) :] = value
+    return memoryview(larger) if array.dtype.names is None else larger
+
+
+def blank_rows(dtype: Any, count: int) -> Any:
+    """Return `Row.rows` as compiled loops have it."""
+    return np.zeros(count, dtype=dtype)
+
+
+def rows_of(dtype: Any, array: Any) -> Any:
+    """Return `Row.of` as compiled loops have it."""
+    return np.ascontiguousarray(array, dtype=np.int32).view(dtype).reshape(-1)
