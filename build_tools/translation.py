@@ -1,4 +1,4 @@
-"""The translation of loops to Cython: modules of Python in the notation of `structured/automata/loops/notation.py`,
+"""The translation of loops to Cython: modules of Python in the notation of `structured/machine_code/notation.py`,
 put together into one module of Cython.
 
 All modules become one, so that the C compiler sees all calls. The rules:
@@ -41,8 +41,8 @@ HEADER = """\
 # cython: nonecheck={checks}, infer_types=True, binding=False, embedsignature=False
 import numpy as np
 cimport cython
-from structured.automata.loops.limits import LimitError, StateNeeded
-from structured.automata.loops.notation import blank_rows, filled, grown, rows_of, viewed, zeros
+from structured.machine_code.arrays import blank_rows, filled, grown, rows_of, viewed, zeros
+from structured.machine_code.limits import LimitError, StateNeeded
 
 SOURCES = "{digest}"
 """
@@ -244,6 +244,7 @@ class _Rewriter(ast.NodeTransformer):
 
     def __init__(self, unit: _Unit, function: ast.FunctionDef) -> None:
         self.unit = unit
+        self.returns_nothing = bool(_mark(function))
         self.local = {argument.arg for argument in function.args.args} | {
             node.id for node in ast.walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
         }
@@ -271,6 +272,11 @@ class _Rewriter(ast.NodeTransformer):
         if isinstance(function, ast.Name) and self.unit.functions.get(function.id) in {"entry", "walk_entry"}:
             node.func = ast.Name(f"c_{function.id}", ast.Load())
         return node
+
+    def visit_Return(self, node: ast.Return) -> ast.AST:
+        """Return 0 from a loop that returns nothing: in C it tells that there was no error."""
+        self.generic_visit(node)
+        return ast.Return(ast.Constant(0)) if node.value is None and self.returns_nothing else node
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
         """Leave out an annotation, which has become a declaration."""

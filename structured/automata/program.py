@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structured.automata import opcodes as op
-from structured.automata.loops.shortest_lengths import common_prefixes, measure
+from structured.automata.loops.shortest_lengths import ProgramArrays, common_prefixes, measure
 from structured.automata.opcodes import FAR, UNLIMITED
 from structured.automata.quotations import Quotations
 from structured.errors import PatternError
@@ -192,7 +192,7 @@ class _Assembly:
         """Compute the lengths of the rows from `first` on; return nodes, operands, and whether each matches a text."""
         nodes = np.frombuffer(self.nodes, dtype=np.int32).reshape(-1, op.NODE_COLUMNS)
         operands = np.frombuffer(self.operands, dtype=np.int32)
-        return nodes, operands, measure(nodes, operands, first)
+        return nodes, operands, measure(ProgramArrays(nodes, operands), first)
 
     def literal(self, pattern: Literal) -> int:
         """Return the row of a text."""

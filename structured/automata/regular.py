@@ -10,12 +10,14 @@ first step.
 """
 
 import hashlib
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+import os
+from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
 from threading import Lock
-from typing import Any, ClassVar, Self
+from time import thread_time
+from typing import Any, Self, TypeVar
+from weakref import WeakSet
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,22 +25,16 @@ from numpy.typing import NDArray
 from structured.automata import opcodes as op
 from structured.automata.byte_automaton import DEAD, ROW_COMPLETE, UNKNOWN, StringParts, StringRun, runs_of_bytes
 from structured.automata.loops import replacement_states, state_walks, states, string_parts
-from structured.automata.loops.jit import coarse_clock
-from structured.automata.loops.machine import (
-    FULL_ARRAYS,
-    MAX_DISTANCE,
-    MORE_STATES,
-    NEEDS_STATE,
-    TOO_MANY_LEAVES,
-    Machine,
-    grow,
-    new_machine,
-    start_walk,
-)
+from structured.machine_code.limits import LimitError, StateNeeded
+from structured.automata.loops.machine import Machine
+from structured.machine_code.notation import SLOWDOWN
 from structured.automata.program import Foundation, assemble
 from structured.errors import PatternError
 from structured.regex import Pattern, concat, excerpt, literal, without_bytes
 from structured.vocabulary.trie import Trie
+
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,47 +58,12 @@ UNCOUNTED_SECONDS = 0.01
 """The most seconds of a step that does not count towards a limit. An ordinary walk takes a hundredth of this."""
 
 
-class MachineAutomaton(ABC):
-    """An automaton whose states are made by compiled loops, in the arrays of a machine."""
-
-    _machine: Any
-    _loops: ClassVar[Any]
-    """The module of the loops that make states."""
-
-    @property
-    def distances(self) -> NDArray[np.int32]:
-        """The number of bytes in the shortest completion of each state; shape (states,)."""
-        distances: NDArray[np.int32] = self._machine.distances
-        return distances
-
-    def accepts(self, state: int) -> bool:
-        """Tell whether the bytes read so far are a whole text of the language; False for DEAD."""
-        return state != DEAD and bool(self._machine.distances[state] == 0)
-
-    def step(self, state: int, byte: int) -> int:
-        """Return the successor of a state, or DEAD; that of DEAD is DEAD."""
-        if state == DEAD or byte == ROW_COMPLETE:
-            return DEAD
-        target = int(self._machine.table[state, byte])
-        return target if target != UNKNOWN else self._run_locked(lambda: self._loops.step(self._machine, state, byte))
-
-    def expand(self, state: int) -> None:
-        """Fill the row of a state."""
-        self._run_locked(lambda: self._loops.expand(self._machine, state))
-
-    @abstractmethod
-    def _run_locked(self, loop: Callable[[], int]) -> int:
-        """Return the result of a loop, one thread at a time, however often arrays have to grow for it."""
-
-
-class RegularAutomaton(MachineAutomaton):
+class RegularAutomaton:
     """The lazy deterministic automaton of a pattern; follows the `Automaton` protocol.
 
     Patterns that many automata share are assembled once, in a `foundation`. `seconds` is the time spent in making
     states since the automaton was made or reset.
     """
-
-    _loops: ClassVar[Any] = states
 
     def __init__(self, pattern: Pattern, *, foundation: Foundation | None = None, limits: Limits = LIMITS) -> None:
         self.pattern = pattern
@@ -118,8 +79,11 @@ class RegularAutomaton(MachineAutomaton):
         program = self._program
         self.seconds = 0.0
         self._lock = Lock()
-        self._machine: Machine = new_machine(program.nodes, program.operands, program.text, self.limits.states)
-        self.start = self._run_with_growth(lambda: states.begin(self._machine, program.root))
+        self._machine = Machine(
+            program.nodes, program.operands, program.text, self.limits.states, self.limits.bytes
+        )
+        self.start = self._call(states.begin, program.root)
+        _AUTOMATA.add(self)
 
     def __repr__(self) -> str:
         return f"RegularAutomaton({str(self.pattern)!r}, states={self._states_used})"
@@ -152,7 +116,7 @@ class RegularAutomaton(MachineAutomaton):
 
     @property
     def _is_large(self) -> bool:
-        return 2 * self._states_used > self.limits.states or 2 * self._growable_bytes > self.limits.bytes
+        return 2 * self._states_used > self.limits.states or 2 * self._machine.nbytes() > self.limits.bytes
 
     def reset(self) -> Self:
         """Return the automaton of the same texts with unused limits; see the protocol."""
@@ -178,33 +142,54 @@ class RegularAutomaton(MachineAutomaton):
     @property
     def table(self) -> NDArray[np.int32]:
         """The successors that are known; shape (states, 256)."""
-        return self._machine.table[: len(self._machine.states)]
+        table: NDArray[np.int32] = self._machine.states.table_array
+        return table[: self._machine.states.room()]
+
+    @property
+    def distances(self) -> NDArray[np.int32]:
+        """The number of bytes in the shortest completion of each state; shape (states,)."""
+        distances: NDArray[np.int32] = self._machine.states.distance_array
+        return distances
 
     @property
     def nbytes(self) -> int:
         """The memory that the program and the states made so far take."""
-        arrays = [array for array in self._machine if isinstance(array, np.ndarray)]
-        unused = len(self._machine.table) - self._states_used
-        return sum(array.nbytes for array in arrays) - unused * int(self._machine.table[0].nbytes)
+        program, unused = self._program, self._machine.states.room() - self._states_used
+        size = program.nodes.nbytes + program.operands.nbytes + program.text.nbytes
+        return size + int(self._machine.nbytes()) - 1024 * unused
+
+    def accepts(self, state: int) -> bool:
+        """Tell whether the bytes read so far are a whole text of the language; False for DEAD."""
+        return state != DEAD and bool(self.distances[state] == 0)
+
+    def step(self, state: int, byte: int) -> int:
+        """Return the successor of a state, or DEAD; that of DEAD is DEAD."""
+        if state == DEAD or byte == ROW_COMPLETE:
+            return DEAD
+        target = int(self._machine.states.table_array[state, byte])
+        return target if target != UNKNOWN else self._run(states.step, state, byte)
+
+    def expand(self, state: int) -> None:
+        """Fill the row of a state."""
+        self._run(states.expand, state)
 
     def walk(self, trie: Trie, state: int, mask: NDArray[np.uint32], *, distance_limit: int = op.FAR) -> int:
         """Set the bits of the tokens of a trie after which at most so many bytes are needed; see the protocol."""
-        max_distance = 0
-        for part in self.split_by_item(state):
-            arrays, path, progress = start_walk(trie, part)
-            self._run_locked(lambda: state_walks.walk(arrays, self._machine, distance_limit, path, mask, progress))  # noqa: B023
-            max_distance = max(max_distance, int(progress[MAX_DISTANCE]))
-        return max_distance
+        return max(self._walk_part(trie, part, mask, distance_limit) for part in self.split_by_item(state))
+
+    def _walk_part(self, trie: Trie, state: int, mask: NDArray[np.uint32], distance_limit: int) -> int:
+        def walk(machine: Machine) -> int:
+            return state_walks.walk(trie.arrays, machine, distance_limit, mask)
+
+        with self._lock:
+            state_walks.start_walk(trie.arrays, self._machine, state)
+            return self._timed(walk)
 
     def is_in_unique_item(self, state: int) -> bool:
         """Tell whether a state is inside an item that must differ, where nearly each token makes a new state."""
         if not self.has_unique_items:
             return False
-        machine = self._machine
-        start, count = machine.states[state, states.FIRST_ELEMENT], machine.states[state, states.ELEMENT_COUNT]
-        leaves = machine.elements[start : start + count]
-        operations = machine.nodes[machine.frames[leaves, op.NODE], op.OPERATION]
-        return bool((operations[leaves != op.FINISHED] == op.ITEM).any())
+        return op.ITEM in self._machine.operations_of(state)
 
     def state_of_inner_item(self, state: int) -> int:
         """Return a state in the same inner item, for any text of the outer item; items of both must differ.
@@ -215,7 +200,7 @@ class RegularAutomaton(MachineAutomaton):
         """
         if not self.has_unique_items:
             return state
-        return self._run_locked(lambda: replacement_states.find_inner_item(self._machine, state))
+        return self._run(replacement_states.find_inner_item, state)
 
     def written_suffixes(self, state: int, longest: int) -> list[bytes]:
         """Return what written items have after the bytes read of the outermost item, if they begin with these.
@@ -235,7 +220,7 @@ class RegularAutomaton(MachineAutomaton):
         if not self.has_unique_items:
             return [state]
         parts = np.empty(MAX_PARTS, dtype=np.int32)
-        count = self._run_locked(lambda: state_walks.split(self._machine, state, parts))
+        count = self._run(state_walks.split_by_items, state, parts)
         return parts[:count].tolist() or [state]
 
     def string_run(self, state: int, *, longest: int, other_bytes: int) -> StringRun | StringParts | None:
@@ -245,7 +230,7 @@ class RegularAutomaton(MachineAutomaton):
         and `other_bytes` the most bytes of another token before its first quote.
         """
         results = np.empty(6, dtype=np.int32)
-        kind = self._run_locked(lambda: string_parts.find_string(self._machine, state, longest, other_bytes, results))
+        kind = self._run(string_parts.find_string, state, longest, other_bytes, results)
         if kind != string_parts.RUN:
             return StringParts(*results[:3].tolist()) if kind == string_parts.PARTS else None
         characters, distance, equivalent, ended_by_quote_only, quoteless, is_fixed = results.tolist()
@@ -256,66 +241,47 @@ class RegularAutomaton(MachineAutomaton):
 
         States that differ only in counters which `length` bytes cannot exhaust give the same state.
         """
-        return self._run_locked(lambda: replacement_states.find_without_counters(self._machine, state, length))
+        return self._run(replacement_states.find_without_counters, state, length)
 
-    def _run_locked(self, loop: Callable[[], int]) -> int:
-        """Return the result of a loop, one thread at a time, because arrays may be replaced."""
+    def _run(self, loop: Callable[..., T], *arguments: Any) -> T:
+        """Return the result of a loop, one thread at a time."""
         with self._lock:
-            start = coarse_clock()
-            answer = self._run_with_growth(loop)
-            self._spend(coarse_clock() - start)
-        return answer
+            return self._timed(loop, *arguments)
 
-    def _run_with_growth(self, loop: Callable[[], int]) -> int:
-        """Call a loop until it returns a result; after each code, grow an array or make a state."""
-        while (answer := loop()) < UNKNOWN:
-            if answer == NEEDS_STATE:
-                self._make_requested()
-            else:
-                self._grow(answer)
-        return answer
-
-    def _make_requested(self) -> None:
-        """Make the state before an item that must differ, or the row of a state, which a loop needs."""
-        state = int(self._machine.registers[op.REQUESTED_STATE])
-        if state < 0:
-            self._run_with_growth(lambda: states.begin_item(self._machine, -1 - state))
-            return
-        byte = int(self._machine.registers[op.REQUESTED_BYTE])
-        if byte >= 0 and self.is_in_unique_item(state):  # each byte leads to a new state
-            self._run_with_growth(lambda: states.step(self._machine, state, byte))
-        else:
-            self._run_with_growth(lambda: states.expand(self._machine, state))
-
-    def _spend(self, seconds: float) -> None:
+    def _timed(self, loop: Callable[..., T], *arguments: Any) -> T:
+        """Return the result of a loop; its time counts towards the limit."""
+        began = thread_time()
+        result = self._call(loop, *arguments)
+        seconds = (thread_time() - began) / SLOWDOWN
         if seconds > UNCOUNTED_SECONDS:
             self.seconds += seconds
         if self.seconds > self.limits.seconds:
             raise self._too_costly(f"more than {self.limits.seconds:g} seconds to make states in")
+        return result
+
+    def _call(self, loop: Callable[..., T], *arguments: Any) -> T:
+        """Return the result of a loop; it is called again after each state that it needs is made."""
+        while True:
+            try:
+                return loop(self._machine, *arguments)
+            except StateNeeded:
+                self._make_requested()
+            except LimitError as error:
+                raise self._too_costly(str(error)) from None
+
+    def _make_requested(self) -> None:
+        """Make the state before an item that must differ, or the row of a state, which a loop needs."""
+        state, byte = self._machine.requested_state, self._machine.requested_byte
+        if state < 0:
+            self._call(states.begin_item, -1 - state)
+        elif byte >= 0 and self.is_in_unique_item(state):  # each byte leads to a new state
+            self._call(states.step, state, byte)
+        else:
+            self._call(states.expand, state)
 
     @property
     def _states_used(self) -> int:
-        return int(self._machine.registers[op.STATES_USED])
-
-    @property
-    def _growable_bytes(self) -> int:
-        return self.table.nbytes + sum(map(self._bytes_of, FULL_ARRAYS.values()))
-
-    def _bytes_of(self, names: Iterable[str]) -> int:
-        """Return the bytes of some arrays. The table is left out: only its rows in use take memory."""
-        return sum(int(getattr(self._machine, name).nbytes) for name in names if name != "table")
-
-    def _grow(self, code: int) -> None:
-        """Double the array that is full. Raises PatternError if that would exceed the limits."""
-        if code == TOO_MANY_LEAVES:
-            raise self._too_costly(f"more than {states.MAX_LEAVES:,} ways from one state to another")
-        if code == MORE_STATES and self._states_used >= self.limits.states:
-            raise self._too_costly(f"more than {self.limits.states:,} states")
-        if self._growable_bytes + self._bytes_of(FULL_ARRAYS[code]) > self.limits.bytes:
-            raise self._too_costly(f"more than {self.limits.bytes:,} bytes")
-        machine = grow(self._machine, code)
-        states.rehash(machine, code)
-        self._machine = machine
+        return int(self._machine.states.count)
 
     def _too_costly(self, what: str) -> PatternError:
         return PatternError(
@@ -323,6 +289,27 @@ class RegularAutomaton(MachineAutomaton):
             pattern=excerpt(self.pattern),
             remedy="Nest fewer bounded repetitions, or make alternatives start differently.",
         )
+
+
+_AUTOMATA: WeakSet[RegularAutomaton] = WeakSet()
+"""All automata, whose loops run without the GIL: a fork waits until none of them is half way through one."""
+
+_held: list[Lock] = []
+
+
+def _hold_all() -> None:
+    for automaton in list(_AUTOMATA):
+        automaton._lock.acquire()  # noqa: SLF001  of this module
+        _held.append(automaton._lock)  # noqa: SLF001
+
+
+def _release_all() -> None:
+    while _held:
+        _held.pop().release()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_hold_all, after_in_parent=_release_all, after_in_child=_release_all)
 
 
 def _row_text(row: NDArray[np.int32]) -> str:

@@ -22,7 +22,7 @@ from structured.automata import (
     StringRun,
     state_after,
 )
-from structured.automata.loops.machine import walk_states
+from structured.automata.table_states import walk_states
 from structured.automata.opcodes import FAR
 from structured.index.masks import empty_mask
 from structured.vocabulary import UNESCAPED_SEQUENCES, Vocabulary

@@ -7,13 +7,38 @@ and on a cold cache a walk consists of such jumps.
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from structured.machine_code.arrays import viewed
+from structured.machine_code.notation import Bytes, Ints, compiled_class
 from structured.regex.character_sets import UNESCAPED_RANGES, byte_sequences
+
+
+@compiled_class
+class TrieArrays:
+    """The arrays of a trie as loops read them."""
+
+    byte: Bytes
+    first: Ints
+    token_start: Ints
+    token_ids: Ints
+    height: int
+
+    def __init__(self, byte: Any, first: Any, token_start: Any, token_ids: Any, height: int) -> None:
+        self.byte = viewed(byte)
+        self.first = viewed(first)
+        self.token_start = viewed(token_start)
+        self.token_ids = viewed(token_ids)
+        self.height = height
+
+    def __reduce__(self) -> Any:
+        arrays = (np.asarray(self.byte), np.asarray(self.first), np.asarray(self.token_start), np.asarray(self.token_ids))
+        return TrieArrays, (*arrays, self.height)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -30,6 +55,12 @@ class Trie:
     token_ids: NDArray[np.int32]
     height: int
     """The number of bytes of the longest token."""
+    arrays: TrieArrays = field(init=False, repr=False)
+    """The same for loops."""
+
+    def __post_init__(self) -> None:
+        arrays = TrieArrays(self.byte, self.first, self.token_start, self.token_ids, self.height)
+        object.__setattr__(self, "arrays", arrays)
 
     @classmethod
     def from_tokens(cls, tokens: Sequence[bytes | None]) -> "Trie":

@@ -1,6 +1,6 @@
 """Items that must all differ (`uniqueItems`): the written items are on the stack, above the frame after the array.
 
-The fields of their frames, `node, FIRST, SECOND, tail`, after `["b","a","c` with no other items before:
+The fields of their frames, `node, first, second, tail`, after `["b","a","c` with no other items before:
 
     DISTINCT, -1, 0, frame after the array              the start of the array
     DISTINCT, text `"a"`, 1, frame above this line      a written item, and the number of items up to it
@@ -16,42 +16,30 @@ empty text. Equal texts are one number.
 
 from structured.automata import opcodes as op
 from structured.automata.byte_automaton import DEAD, ROW_COMPLETE, UNKNOWN
-from structured.automata.loops.frames import arguments_of, distinct_length, find_frame, frame_fields, intern_frame, push
-from structured.automata.loops.notation import loop
-from structured.automata.loops.machine import MORE_SCRATCH, NEEDS_STATE, Machine
+from structured.automata.loops.frames import distinct_length, frame, push
+from structured.automata.loops.machine import Machine, find_frame, grow_scratch, request_state
+from structured.machine_code.notation import loop
 from structured.automata.opcodes import FAR, UNLIMITED
 
 ITEM_START, ANY_TEXT = -1, -2
-"""Values of `FIRST` in two more kinds of frames of ITEM. ITEM_START, on FINISHED, has the state before any item in
-`KEPT_STATE`. ANY_TEXT, on FINISHED, is a placeholder for any text that is not written; on written items, it has in
-`KEPT_STATE` the state after these and such a text."""
-
-KEPT_STATE = op.FIRST_LEAF
-"""The column for the state of a frame of ITEM_START or ANY_TEXT, -1 until it is made."""
-
-MEASURED_ROUND, WRITTEN_ROUND, PREFIX_ROUND = op.FIRST_LEAF, op.LEAF_COUNT, op.LAST_ROUND
-"""The columns for rounds of a text: the last in which `item_length` was computed after it, the last in which it was
-marked as written, and the last in which it was marked as a prefix of a written item."""
-
-
-@loop
-def request_state(machine: Machine, state: int, byte: int) -> int:
-    """Request the successor of a state on a byte, or its whole row for -1, and return the code for that."""
-    machine.requested_state, machine.requested_byte = state, byte
-    return NEEDS_STATE
+"""Values of `first` in two more kinds of frames of ITEM. ITEM_START, on FINISHED, has the state before any item in
+`kept_state`. ANY_TEXT, on FINISHED, is a placeholder for any text that is not written; on written items, it has in
+`kept_state` the state after these and such a text. The frame of a text has in `measured_round` the last round in which
+`item_length` was computed after it, and in `written_round` the last in which it was marked as written; in the rounds of
+frames is the last in which it was marked as a prefix of a written item."""
 
 
 @loop
 def first_state(machine: Machine, item: int) -> int:
-    """Return the state before any item, or a code."""
+    """Return the state before any item."""
     start = frame(machine, item, ITEM_START, 0, op.FINISHED)
-    state = start if start < 0 else machine.frames[start].kept_state
+    state = machine.frames[start].kept_state
     return request_state(machine, -1 - item, -1) if state == -1 else state
 
 
 @loop
 def text_with(machine: Machine, item: int, text: int, byte: int) -> int:
-    """Return a text with one more byte, or a code."""
+    """Return a text with one more byte."""
     return frame(machine, item, byte, machine.frames[text].second + 1, text)
 
 
@@ -71,7 +59,7 @@ def prefix_of(machine: Machine, text: int, count: int) -> int:
 
 @loop
 def mark_written(machine: Machine, written: int) -> int:
-    """Mark the written items with a new round in `WRITTEN_ROUND`, and all their prefixes in `PREFIX_ROUND`.
+    """Mark the written items with a new round in `written_round`, and all their prefixes with it in the rounds.
 
     Returns the round. The marks stay until the items of another stack are marked.
     """
@@ -115,7 +103,8 @@ def item_length(machine: Machine, item: int, state: int, text: int, written: int
     of the state must be known.
     """
     this_round = mark_written(machine, written)
-    if machine.states.distances[state] == 0 and not is_written(machine, text, written):
+    distance = machine.states.distances[state]
+    if distance == 0 and not is_written(machine, text, written):
         return 0
     for byte in range(ROW_COMPLETE):
         successor = machine.states.table[state, byte]
@@ -123,7 +112,7 @@ def item_length(machine: Machine, item: int, state: int, text: int, written: int
             longer = known_text(machine, item, text, byte)
             if longer < 0 or machine.states.rounds[longer] != this_round:
                 best = 1 + machine.states.distances[successor]
-                if best == machine.states.distances[state]:
+                if best == distance:
                     break
     return best
 
@@ -132,8 +121,8 @@ def item_length(machine: Machine, item: int, state: int, text: int, written: int
 def length_along(machine: Machine, item: int, state: int, text: int, other: int, written: int, best: int) -> int:
     """Return the bytes to the nearest end of an item that goes on as `other`, the text of a written one, then differs.
 
-    `best` if that is not greater; or a code. What follows the text itself, and texts already passed in this round, is
-    not considered again.
+    `best` if that is not greater. What follows the text itself, and texts already passed in this round, is not
+    considered again.
     """
     size = machine.frames[text].second
     for read in range(machine.frames[other].second - size + 1):
@@ -152,26 +141,25 @@ def length_along(machine: Machine, item: int, state: int, text: int, other: int,
 
 @loop
 def unique_item_length(machine: Machine, item: int, state: int, text: int, written: int) -> int:
-    """Return the bytes to the nearest end at which an item differs from all written ones; FAR if none; or a code.
+    """Return the bytes to the nearest end at which an item differs from all written ones; FAR if there is none.
 
     `[1,1` → 1, since `1` is written and `10` is not. Only written items that begin with the text of the item can make
     that more than the distance of `state`, the state of any item.
     """
     this_round = mark_written(machine, written)
+    distance = machine.states.distances[state]
     if text == op.FINISHED:
         if machine.frames[written].first < 0:
-            return machine.states.distances[state]
+            return distance
     elif machine.states.rounds[text] != this_round:
-        return machine.states.distances[state]
+        return distance
     if machine.states.table[state, ROW_COMPLETE] == UNKNOWN:
         return request_state(machine, state, -1)
     best = item_length(machine, item, state, text, written, FAR)
-    other = op.FINISHED if best == machine.states.distances[state] else item_with_prefix(machine, text, written)
+    other = op.FINISHED if best == distance else item_with_prefix(machine, text, written)
     machine.states.round += 1
-    while other != op.FINISHED and best > machine.states.distances[state]:
+    while other != op.FINISHED and best > distance:
         best = length_along(machine, item, state, text, machine.frames[other].first, written, best)
-        if best < 0:
-            return best
         other = item_with_prefix(machine, text, machine.frames[other].tail)
     return best
 
@@ -179,40 +167,35 @@ def unique_item_length(machine: Machine, item: int, state: int, text: int, writt
 @loop
 def length_after_item(machine: Machine, item: int, written: int) -> int:
     """Return the bytes of the shortest completion after the item that is being read, written items aside."""
-    _, _, count, _ = frame_fields(machine, written)
-    return distinct_length(machine, item, count + 1) + machine.frames[written].distance
+    return distinct_length(machine, item, machine.frames[written].second + 1) + machine.frames[written].distance
 
 
 @loop
 def item_frame(machine: Machine, item: int, state: int, text: int, written: int) -> int:
-    """Return the frame of an item that is read; DEAD if it can only become a written item; or a code."""
-    if text < 0 or written < 0:
-        return min(text, written)
+    """Return the frame of an item that is read; DEAD if it can only become a written item."""
     current = find_frame(machine, item, state, text, written)
     if current < 0:
-        length = unique_item_length(machine, item, state, text, written)
-        if length < 0:
-            return length
+        length = unique_item_length(machine, item, state, text, written) + length_after_item(machine, item, written)
         current = frame(machine, item, state, text, written)
-        if current < 0:
-            return current
-        machine.frames[current].distance = min(length + length_after_item(machine, item, written), FAR)
+        machine.frames[current].distance = min(length, FAR)
     return current if machine.frames[current].distance < FAR else DEAD
 
 
 @loop
 def item_after(machine: Machine, leaf: int, byte: int) -> int:
-    """Return the frame of an item after one more byte, DEAD, or a code."""
-    item, state, text, written = frame_fields(machine, leaf)
-    successor = machine.states.table[state, byte]
-    if successor < 0:
-        return DEAD if successor == DEAD else request_state(machine, state, byte)
-    return item_frame(machine, item, successor, text_with(machine, item, text, byte), written)
+    """Return the frame of an item after one more byte, or DEAD."""
+    item, text = machine.frames[leaf].node, machine.frames[leaf].second
+    successor = machine.states.table[machine.frames[leaf].first, byte]
+    if successor == UNKNOWN:
+        return request_state(machine, machine.frames[leaf].first, byte)
+    if successor == DEAD:
+        return DEAD
+    return item_frame(machine, item, successor, text_with(machine, item, text, byte), machine.frames[leaf].tail)
 
 
 @loop
 def insert_written(machine: Machine, depth: int, number: int, written: int) -> int:
-    """Return the sorted stack of written items or members with one more, told by its number; or a code.
+    """Return the sorted stack of written items or members with one more, told by its number.
 
     3 into `5 2` → `5 3 2`. The greater numbers are kept in `scratch[depth:]` meanwhile.
     """
@@ -232,18 +215,17 @@ def insert_written(machine: Machine, depth: int, number: int, written: int) -> i
 
 @loop
 def with_any_text(machine: Machine, item: int, written: int) -> int:
-    """Return the stack of written items with one more, a placeholder for any text; or a code."""
+    """Return the stack of written items with one more, a placeholder for any text."""
     if machine.frames[written].second > len(machine.scratch):
-        return MORE_SCRATCH
-    any_text = frame(machine, item, ANY_TEXT, 0, op.FINISHED)
-    return any_text if any_text < 0 else insert_written(machine, 0, any_text, written)
+        grow_scratch(machine, machine.frames[written].second)
+    return insert_written(machine, 0, frame(machine, item, ANY_TEXT, 0, op.FINISHED), written)
 
 
 @loop
 def unfold_item(machine: Machine, depth: int, leaf: int) -> int:
     """Write the frame after an item to `scratch[depth]` if the item may end here; return the number of frames."""
-    _, state, text, written = frame_fields(machine, leaf)
-    if machine.states.distances[state] > 0 or is_written(machine, text, written):
+    text, written = machine.frames[leaf].second, machine.frames[leaf].tail
+    if machine.states.distances[machine.frames[leaf].first] > 0 or is_written(machine, text, written):
         return 0
     machine.scratch[depth] = insert_written(machine, depth, text, written)
     return 1
@@ -252,8 +234,8 @@ def unfold_item(machine: Machine, depth: int, leaf: int) -> int:
 @loop
 def unfold_distinct(machine: Machine, depth: int, written: int) -> int:
     """Write the frame after the array, and that of one more item, to `scratch[depth:]`; return how many there are."""
-    node, _, count, _ = frame_fields(machine, written)
-    start, item, _ = arguments_of(machine, node)
+    node, count = machine.frames[written].node, machine.frames[written].second
+    start, item = machine.nodes[node].a, machine.nodes[node].b
     max_items, successor_count = machine.operands[start + op.MAX_ITEMS], 0
     if count >= machine.operands[start + op.MIN_ITEMS]:
         array_start = written
@@ -262,9 +244,8 @@ def unfold_distinct(machine: Machine, depth: int, written: int) -> int:
         machine.scratch[depth] = machine.frames[array_start].tail
         successor_count = 1
     if max_items == UNLIMITED or count < max_items:
-        state = first_state(machine, item)
-        another = state if state < 0 else item_frame(machine, item, state, op.FINISHED, written)
-        if count > 0:
+        another = item_frame(machine, item, first_state(machine, item), op.FINISHED, written)
+        if another != DEAD and count > 0:
             another = push(machine, machine.operands[start + op.SEPARATOR], another)
         if another != DEAD:
             machine.scratch[depth + successor_count] = another

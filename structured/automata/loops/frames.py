@@ -2,7 +2,7 @@
 
 from structured.automata import opcodes as op
 from structured.automata.loops.machine import Machine, find_frame, new_frame
-from structured.automata.loops.notation import loop
+from structured.machine_code.notation import loop
 from structured.automata.loops.quoting import quotation_length
 from structured.automata.opcodes import FAR
 

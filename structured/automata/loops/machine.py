@@ -6,18 +6,9 @@ what is left to read of a text. Frames are interned, so that equal stacks are on
 
 from typing import Any
 
-from structured.automata.loops.limits import LimitError, StateNeeded
-from structured.automata.loops.notation import (
-    Bytes,
-    Ints,
-    Row,
-    compiled_class,
-    grown,
-    loop,
-    rare_loop,
-    viewed,
-    zeros,
-)
+from structured.machine_code.limits import LimitError, StateNeeded
+from structured.machine_code.arrays import grown, viewed, zeros
+from structured.machine_code.notation import Bytes, Ints, Row, compiled_class, loop, rare_loop
 from structured.automata.loops.numbering import Numbering, known_number, number_of
 from structured.automata.loops.state_table import StateTable, grow_rounds
 from structured.automata.opcodes import FINISHED, QUOTATION
@@ -89,24 +80,6 @@ class Level(Row):
     item_state: int
     item_text: int
     end_level: int
-
-
-@compiled_class
-class TrieArrays:
-    """The arrays of a `Trie`."""
-
-    byte: Bytes
-    first: Ints
-    token_start: Ints
-    token_ids: Ints
-    height: int
-
-    def __init__(self, trie: Any) -> None:
-        self.byte = viewed(trie.byte)
-        self.first = viewed(trie.first)
-        self.token_start = viewed(trie.token_start)
-        self.token_ids = viewed(trie.token_ids)
-        self.height = trie.height
 
 
 @compiled_class

@@ -1,6 +1,6 @@
 """Numberings: quadruples of integers, numbered in the order in which they first appear; the hash table of all loops."""
 
-from structured.automata.loops.notation import Row, compiled_class, loop, rare_loop
+from structured.machine_code.notation import Row, compiled_class, loop, rare_loop
 
 INITIAL_SLOTS = 1 << 12
 

@@ -11,7 +11,7 @@ The array is built by prefix doubling (Manber & Myers,
 calls of NumPy. A suffix automaton has twice as many states, and can only be built byte by byte.
 
 On the stack these are two frames of one node, on the frame after the quotation. The upper has the interval, its first
-rank in `FIRST` and its end in `SECOND`; the lower has `-1 - depth`, and the state of the rule, an automaton that
+rank in `first` and its end in `second`; the lower has `-1 - depth`, and the state of the rule, an automaton that
 quotations have to match.
 """
 
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from structured.automata import opcodes as op
 from structured.automata.byte_automaton import DEAD
-from structured.automata.loops.notation import loop
+from structured.machine_code.notation import Bytes, Flags, Ints, Rows, entry, loop
 from structured.automata.loops.machine import Machine
 from structured.automata.opcodes import BARRIER, FAR, UNLIMITED
 
@@ -71,23 +71,7 @@ def _rank_suffixes(
     return equal_slots
 
 
-def measure_ends_by_rows(
-    text: Bytes, any_end_distances: Ints, classes: Ints, transitions: Rows, accepting: Flags, end_distances: Rows
-) -> None:
-    """Compute `measure_ends` in NumPy, for all states of a place at once."""
-    states, last = len(transitions), len(text)
-    successors = np.where(transitions == DEAD, states, transitions).T  # `states`: a state from which no end is reached
-    row = np.full(states + 1, FAR, dtype=np.int32)
-    end_distances[:, last] = FAR
-    for place in range(last - 1, -1, -1):
-        following = row[:states] if classes[place] < 0 else row[successors[classes[place]]]
-        row[:states] = FAR if text[place] == BARRIER else np.minimum(following, FAR - 1) + 1
-        if any_end_distances[place] == 0:
-            row[:states][accepting] = 0
-        end_distances[:, place] = row[:states]
-
-
-@entry_with_fallback(measure_ends_by_rows)
+@entry
 def measure_ends(
     text: Bytes, any_end_distances: Ints, classes: Ints, transitions: Rows, accepting: Flags, end_distances: Rows
 ) -> None:
@@ -98,7 +82,8 @@ def measure_ends(
     within a character; both have shape (places,).
     """
     last = len(text)
-    end_distances[:, last] = FAR
+    for state in range(len(transitions)):
+        end_distances[state, last] = FAR
     for place in range(last - 1, -1, -1):
         for state in range(len(transitions)):
             successor = state if classes[place] < 0 else transitions[state, classes[place]]

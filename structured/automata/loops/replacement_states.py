@@ -5,10 +5,11 @@ A replacement has no counters that a token cannot exhaust, or no text of an oute
 
 from structured.automata import opcodes as op
 from structured.automata.loops.distinct_items import item_frame, item_with_prefix, with_any_text
-from structured.automata.loops.frames import frame_fields, intern_frame, operation_of
-from structured.automata.loops.notation import loop
-from structured.automata.loops.machine import MORE_SCRATCH, Machine
-from structured.automata.loops.states import add_element, elements_of, intern_state
+from structured.automata.loops.frames import frame, operation_of
+from structured.automata.loops.machine import Machine, grow_scratch
+from structured.machine_code.notation import Ints, entry, loop
+from structured.automata.loops.state_table import add_element
+from structured.automata.loops.states import state_of_elements
 from structured.automata.loops.string_parts import MAX_HEIGHT, frame_at, lone_item
 from structured.automata.loops.string_runs import NONE
 from structured.automata.opcodes import FAR, UNLIMITED
@@ -18,7 +19,9 @@ from structured.automata.opcodes import FAR, UNLIMITED
 def is_in_item(machine: Machine, state: int) -> bool:
     """Tell whether a state reads an item that must differ, and no text may end in it."""
     in_item = False
-    for leaf in elements_of(machine, state):
+    first = machine.states.rows[state].first_element
+    for element in range(first, first + machine.states.rows[state].element_count):
+        leaf = machine.states.elements[element]
         if leaf == op.FINISHED:
             return False
         in_item = in_item or operation_of(machine, leaf) == op.ITEM
@@ -27,19 +30,20 @@ def is_in_item(machine: Machine, state: int) -> bool:
 
 @loop
 def put_on_stack(machine: Machine, leaf: int, stack: int) -> int:
-    """Return the frames of a leaf with `stack` in place of FINISHED; NONE if a union is among them; or a code."""
+    """Return the frames of a leaf with `stack` in place of FINISHED; NONE if a union is among them, or for no text."""
     height, current = 0, leaf
     while current != op.FINISHED:
         if operation_of(machine, current) == op.UNION:
             return NONE
         if height == len(machine.scratch):
-            return MORE_SCRATCH
+            grow_scratch(machine, height)
         machine.scratch[height] = current
         height += 1
         current = machine.frames[current].tail
     while height > 0 and stack >= 0:
         height -= 1
-        node, first, second, _ = frame_fields(machine, machine.scratch[height])
+        top = machine.scratch[height]
+        node, first, second = machine.frames[top].node, machine.frames[top].first, machine.frames[top].second
         if machine.nodes[node].operation == op.ITEM:
             stack = item_frame(machine, node, first, second, stack)
         else:
@@ -49,24 +53,25 @@ def put_on_stack(machine: Machine, leaf: int, stack: int) -> int:
 
 @entry
 def find_inner_item(machine: Machine, state: int) -> int:
-    """Return the state of an inner item with a placeholder, ANY_TEXT, as the outer item, or a code.
+    """Return the state of an inner item with a placeholder, ANY_TEXT, as the outer item.
 
     In `[["a","b`, the outer item is `["a","b`, the inner one `"b`. A state in no inner item is returned unchanged.
     """
     leaf = lone_item(machine, state)
     if leaf < 0 or not is_in_item(machine, machine.frames[leaf].first):
         return state
-    item, item_state, _, written = frame_fields(machine, leaf)
-    stack = with_any_text(machine, item, written)
-    for inner_leaf in elements_of(machine, item_state):  # makes all frames first, since that begins new rounds
-        top = stack if stack < 0 else put_on_stack(machine, inner_leaf, stack)
-        if top < 0:
-            return state if top == NONE else top
+    item_state = machine.frames[leaf].first
+    stack = with_any_text(machine, machine.frames[leaf].node, machine.frames[leaf].tail)
+    start = machine.states.rows[item_state].first_element
+    end = start + machine.states.rows[item_state].element_count
+    for element in range(start, end):  # makes all frames first, since that begins new rounds
+        if put_on_stack(machine, machine.states.elements[element], stack) == NONE:
+            return state
     machine.states.round += 1
     count = 0
-    for inner_leaf in elements_of(machine, item_state):
-        count = add_element(machine, count, put_on_stack(machine, inner_leaf, stack))
-    return intern_state(machine, count)
+    for element in range(start, end):
+        count = add_element(machine.states, count, put_on_stack(machine, machine.states.elements[element], stack))
+    return state_of_elements(machine, count)
 
 
 @entry
@@ -76,10 +81,9 @@ def find_written_suffix(machine: Machine, state: int, last: int, suffix: Ints) -
     `"abc"` after `"ab` → `[2, 'c', '"']`: the number of bytes and, as far as there is room, the bytes. The next item is
     one under the frame `last`; with FINISHED, it is the first. Returns its frame, FINISHED if there is none.
     """
-    leaf = elements_of(machine, state)[0]
+    leaf = machine.states.elements[machine.states.rows[state].first_element]
     text = machine.frames[leaf].second
-    written = machine.frames[leaf if last == op.FINISHED else last].tail
-    item = item_with_prefix(machine, text, written)
+    item = item_with_prefix(machine, text, machine.frames[leaf if last == op.FINISHED else last].tail)
     if item != op.FINISHED:
         item_text, size = machine.frames[item].first, machine.frames[text].second
         suffix[0] = machine.frames[item_text].second - size
@@ -103,8 +107,8 @@ def max_characters_needed(machine: Machine, node: int) -> int:
 
 @loop
 def second_without_count(machine: Machine, current: int, length: int) -> int:
-    """Return `SECOND` of a frame, or UNLIMITED if it is a counter that `length` bytes cannot exhaust."""
-    node, _, second, _ = frame_fields(machine, current)
+    """Return `second` of a frame, or UNLIMITED if it is a counter that `length` bytes cannot exhaust."""
+    node, second = machine.frames[current].node, machine.frames[current].second
     if machine.nodes[node].operation == op.REPEAT:
         item = max(machine.nodes[machine.nodes[node].a].shortest, 1)
         return UNLIMITED if second > length // item + 1 else second
@@ -115,7 +119,7 @@ def second_without_count(machine: Machine, current: int, length: int) -> int:
 
 @loop
 def without_counts(machine: Machine, leaf: int, length: int) -> int:
-    """Return a frame without counters that `length` bytes cannot exhaust; NONE if its stack is too high; or a code."""
+    """Return a frame without counters that `length` bytes cannot exhaust; NONE if its stack is too high."""
     height, top = 0, leaf
     while top != op.FINISHED:
         height, top = height + 1, machine.frames[top].tail
@@ -130,15 +134,16 @@ def without_counts(machine: Machine, leaf: int, length: int) -> int:
 
 @entry
 def find_without_counters(machine: Machine, state: int, length: int) -> int:
-    """Return a state without counters after which the same texts of at most `length` bytes may follow, or a code.
+    """Return a state without counters after which the same texts of at most `length` bytes may follow.
 
     A state with high stacks is returned unchanged.
     """
     machine.states.round += 1
     count = 0
-    for leaf in elements_of(machine, state):
-        top = without_counts(machine, leaf, length)
+    first = machine.states.rows[state].first_element
+    for element in range(first, first + machine.states.rows[state].element_count):
+        top = without_counts(machine, machine.states.elements[element], length)
         if top == NONE:
             return state
-        count = add_element(machine, count, top)
-    return intern_state(machine, count)
+        count = add_element(machine.states, count, top)
+    return state_of_elements(machine, count)

@@ -6,19 +6,9 @@ The elements of a regular automaton are frames, those of a grammar's automaton c
 import numpy as np
 
 from structured.automata.byte_automaton import DEAD, UNKNOWN
-from structured.automata.loops.limits import LimitError
-from structured.automata.loops.notation import (
-    Ints,
-    Row,
-    Rows,
-    compiled_class,
-    filled,
-    grown,
-    loop,
-    rare_loop,
-    viewed,
-    zeros,
-)
+from structured.machine_code.limits import LimitError
+from structured.machine_code.arrays import filled, grown, viewed, zeros
+from structured.machine_code.notation import Ints, Row, Rows, compiled_class, loop, rare_loop
 from structured.automata.loops.numbering import mix
 
 INITIAL_STATES, GROWN_STATES = 1 << 8, 1 << 11

@@ -7,12 +7,11 @@ number of characters left that no token exhausts.
 """
 
 from structured.automata import opcodes as op
-from structured.automata.byte_automaton import DEAD
 from structured.automata.loops.closure import close
-from structured.automata.loops.frames import character_node, find_frame, frame_fields, intern_frame, leaves_of, push
-from structured.automata.loops.notation import loop
-from structured.automata.loops.machine import DONE, Machine
-from structured.automata.loops.states import compare_leaves, elements_of, state_of
+from structured.automata.loops.frames import character_node, frame, push
+from structured.automata.loops.machine import Machine, find_frame
+from structured.machine_code.notation import Ints, loop
+from structured.automata.loops.states import is_state_of, state_of
 from structured.automata.opcodes import UNLIMITED
 
 MAX_CHARACTERS, MAX_DISTANCE, EQUIVALENT_STATE, ENDED_BY_QUOTE_ONLY, QUOTELESS_STATE, EQUIVALENT_STATE_FIXED = range(6)
@@ -25,22 +24,27 @@ NONE = -1
 
 
 @loop
+def reads_unescaped_text(machine: Machine, leaf: int) -> bool:
+    """Tell whether a frame reads any number of unescaped characters."""
+    node, first, second = machine.frames[leaf].node, machine.frames[leaf].first, machine.frames[leaf].second
+    operation = machine.nodes[node].operation
+    if operation == op.UNLIKE:
+        return character_node(machine, node, first, second) == machine.operands[machine.nodes[node].c]
+    if operation == op.SCAN:
+        return second == UNLIMITED and machine.operands[machine.nodes[node].a + 6 * first + 5] != 0
+    if operation != op.ARCS or not machine.nodes[node].any_unescaped_character:
+        return False
+    repetition = machine.frames[machine.frames[leaf].tail].node
+    return machine.nodes[repetition].operation == op.REPEAT and machine.nodes[repetition].any_unescaped_character != 0
+
+
+@loop
 def unescaped_text_leaf(machine: Machine, state: int) -> int:
     """Return a frame of a state that reads any number of unescaped characters; NONE if there is none."""
-    for element in elements_of(machine, state):
-        leaf = element
-        node, first, second, tail = frame_fields(machine, leaf)
-        operation = machine.nodes[node].operation
-        if operation == op.UNLIKE:
-            if character_node(machine, node, first, second) == machine.operands[machine.nodes[node].c]:
-                return leaf
-        elif operation == op.SCAN:
-            if second == UNLIMITED and machine.operands[machine.nodes[node].a + 6 * first + 5]:
-                return leaf
-        elif operation == op.ARCS and machine.nodes[node].any_unescaped_character:
-            repetition = machine.nodes[machine.frames[tail].node]
-            if repetition[op.OPERATION] == op.REPEAT and repetition[op.ANY_UNESCAPED_CHARACTER]:
-                return leaf
+    first = machine.states.rows[state].first_element
+    for element in range(first, first + machine.states.rows[state].element_count):
+        if reads_unescaped_text(machine, machine.states.elements[element]):
+            return machine.states.elements[element]
     return NONE
 
 
@@ -58,25 +62,30 @@ def distance_after_unescaped(machine: Machine, node: int) -> int:
 def repetition_before(machine: Machine, state: int, after_item: int) -> int:
     """Return the frame of the repetition that is the frame `after_item` after one item, if a state is that of it alone.
 
-    `x{0,5}` for `x{0,4}`. NONE if the state is another, or a code.
+    `x{0,5}` for `x{0,4}`. NONE if the state is another.
     """
-    node, required, allowed, tail = frame_fields(machine, after_item)
+    node, required = machine.frames[after_item].node, machine.frames[after_item].first
+    allowed, tail = machine.frames[after_item].second, machine.frames[after_item].tail
     allowed_before = UNLIMITED if allowed == UNLIMITED else allowed + 1
-    for candidate in (required + 1, 0):
-        if candidate > 0 or required == 0:
-            repetition = find_frame(machine, node, candidate, allowed_before, tail)
-            code = compare_leaves(machine, state, repetition) if repetition >= 0 else DEAD
-            if code != DEAD:
-                return repetition if code == DONE else code
+    repetition = find_frame(machine, node, required + 1, allowed_before, tail)
+    if repetition >= 0 and is_state_of(machine, state, repetition):
+        return repetition
+    repetition = find_frame(machine, node, 0, allowed_before, tail)
+    if required == 0 and repetition >= 0 and is_state_of(machine, state, repetition):
+        return repetition
     return NONE
 
 
 @loop
 def is_ended_by_quote_only(machine: Machine, top: int) -> bool:
     """Tell whether nothing but a quote can be read from a frame whose leaves are known."""
-    for leaf in leaves_of(machine, top):
-        node, first, _, _ = frame_fields(machine, leaf)
-        if machine.nodes[node].operation != op.TEXT or machine.text[machine.nodes[node].a + first] != QUOTE:
+    first = machine.frames[top].first_leaf
+    for place in range(first, first + machine.frames[top].leaf_count):
+        leaf = machine.leaves[place]
+        node = machine.frames[leaf].node
+        if machine.nodes[node].operation != op.TEXT:
+            return False
+        if machine.text[machine.nodes[node].a + machine.frames[leaf].first] != QUOTE:
             return False
     return True
 
@@ -85,12 +94,12 @@ def is_ended_by_quote_only(machine: Machine, top: int) -> bool:
 def reads_unescaped_character(machine: Machine, leaf: int) -> bool:
     """Tell whether a frame may read an unescaped character next; frames of words and strings always may."""
     node = machine.frames[leaf].node
+    start = machine.nodes[node].a
     if machine.nodes[node].operation == op.TEXT:
-        byte = machine.text[machine.nodes[node].a + machine.frames[leaf].first]
+        byte = machine.text[start + machine.frames[leaf].first]
         return byte >= 0x20 and byte not in (QUOTE, BACKSLASH)
     if machine.nodes[node].operation != op.ARCS:
         return True
-    start = machine.nodes[node].a
     for arc in range(start, start + 3 * machine.nodes[node].b, 3):
         low, high = machine.operands[arc], machine.operands[arc + 1]
         if high >= 0x20 and not (low == high and low in (QUOTE, BACKSLASH)):
@@ -101,10 +110,12 @@ def reads_unescaped_character(machine: Machine, leaf: int) -> bool:
 @loop
 def is_only_unescaped_reader(machine: Machine, state: int, leaf: int) -> bool:
     """Tell whether no other frame of a state may read an unescaped character next."""
-    is_only = True
-    for other in elements_of(machine, state):
-        is_only = is_only and (other == leaf or not reads_unescaped_character(machine, other))
-    return is_only
+    first = machine.states.rows[state].first_element
+    for element in range(first, first + machine.states.rows[state].element_count):
+        other = machine.states.elements[element]
+        if other != leaf and reads_unescaped_character(machine, other):
+            return False
+    return True
 
 
 @loop
@@ -121,7 +132,7 @@ def first_quote(machine: Machine, node: int, read: int) -> int:
 @loop
 def is_text_in_string(machine: Machine, leaf: int) -> bool:
     """Tell whether a frame reads a text with a quote and only unescaped characters before it: `name":` of `"name":`."""
-    node, first, _, _ = frame_fields(machine, leaf)
+    node, first = machine.frames[leaf].node, machine.frames[leaf].first
     start, quote = machine.nodes[node].a, first_quote(machine, node, first)
     for index in range(first, quote):
         byte = machine.text[start + index]
@@ -131,83 +142,71 @@ def is_text_in_string(machine: Machine, leaf: int) -> bool:
 
 
 @loop
-def find_any_string(machine: Machine, state: int, results: Ints) -> int:
-    """Write the state of any string to `results`, if a state reads words or any other string; return DONE or a code.
+def find_any_string(machine: Machine, state: int, results: Ints) -> None:
+    """Write the state of any string to `results`, if a state reads words or any other string.
 
     Up to the next quote, both states read the same.
     """
     any_characters = NONE
-    for leaf in elements_of(machine, state):
-        node, _, _, tail = frame_fields(machine, leaf)
+    first = machine.states.rows[state].first_element
+    for element in range(first, first + machine.states.rows[state].element_count):
+        leaf = machine.states.elements[element]
+        node, tail = machine.frames[leaf].node, machine.frames[leaf].tail
         if machine.nodes[node].operation == op.UNLIKE:
-            code = close(machine, tail)
-            if code != DONE:
-                return code
+            close(machine, tail)
             if not is_ended_by_quote_only(machine, tail):
-                return DONE
+                return
             results[MAX_DISTANCE] = max(results[MAX_DISTANCE], machine.frames[tail].distance + 1)
             any_characters = machine.operands[machine.nodes[node].c + 1]
         elif not is_text_in_string(machine, leaf):
-            return DONE
+            return
     state_in_string = state_of(machine, push(machine, any_characters, op.FINISHED))
-    if state_in_string < 0:
-        return state_in_string
     results[ENDED_BY_QUOTE_ONLY], results[QUOTELESS_STATE] = 1, state_in_string
-    return DONE
 
 
 @loop
-def find_unlimited(machine: Machine, repetition: int, other_bytes: int, is_only_reader: bool, results: Ints) -> int:
-    """Write the state of a repetition without its limit to `results`, for other tokens; return DONE or a code.
+def find_unlimited(machine: Machine, repetition: int, other_bytes: int, is_only_reader: bool, results: Ints) -> None:
+    """Write the state of a repetition without its limit to `results`, for other tokens.
 
     `x{3,90}` → `x{3,}`. If nothing else reads unescaped characters (`is_only_reader`), they do not change that state,
     and the state of the repetition with nothing after it is written too, for tokens without a quote.
     """
-    node, first, _, tail = frame_fields(machine, repetition)
-    required = min(first, other_bytes + 1)
-    equivalent_state = state_of(machine, frame(machine, node, required, UNLIMITED, tail))
-    if equivalent_state < 0:
-        return equivalent_state
-    results[EQUIVALENT_STATE] = equivalent_state
+    node, tail = machine.frames[repetition].node, machine.frames[repetition].tail
+    required = min(machine.frames[repetition].first, other_bytes + 1)
+    results[EQUIVALENT_STATE] = state_of(machine, frame(machine, node, required, UNLIMITED, tail))
     if required == 0 and is_only_reader:
-        state_in_string = state_of(machine, frame(machine, node, 0, UNLIMITED, op.FINISHED))
-        if state_in_string < 0:
-            return state_in_string
-        results[QUOTELESS_STATE], results[EQUIVALENT_STATE_FIXED] = state_in_string, 1
-    return DONE
+        results[QUOTELESS_STATE] = state_of(machine, frame(machine, node, 0, UNLIMITED, op.FINISHED))
+        results[EQUIVALENT_STATE_FIXED] = 1
 
 
 @loop
-def find_string_run(machine: Machine, state: int, longest: int, other_bytes: int, results: Ints) -> int:
-    """Write the string run of a state to `results`; return DONE, or NONE if the state has none, or a code.
+def find_string_run(machine: Machine, state: int, longest: int, other_bytes: int, results: Ints) -> bool:
+    """Write the string run of a state to `results`, and tell whether the state has one.
 
     It has none if what may follow depends on which unescaped characters are read. `longest` is the number of
     characters of the longest unescaped token, `other_bytes` the most bytes of any other token before its first quote.
     """
     leaf = unescaped_text_leaf(machine, state)
     if leaf < 0:
-        return NONE
+        return False
     results[MAX_CHARACTERS], results[MAX_DISTANCE] = longest, machine.frames[leaf].distance + 1
     results[EQUIVALENT_STATE], results[QUOTELESS_STATE] = state, NONE
     results[ENDED_BY_QUOTE_ONLY] = results[EQUIVALENT_STATE_FIXED] = 0
-    node, _, _, after_item = frame_fields(machine, leaf)
+    node, after_item = machine.frames[leaf].node, machine.frames[leaf].tail
     if machine.nodes[node].operation == op.SCAN:
         results[MAX_DISTANCE] = machine.frames[after_item].distance + distance_after_unescaped(machine, node)
-        return DONE
+        return True
     if machine.nodes[node].operation == op.UNLIKE:
-        return find_any_string(machine, state, results)
-    _, _, allowed, tail = frame_fields(machine, after_item)
+        find_any_string(machine, state, results)
+        return True
+    allowed, tail = machine.frames[after_item].second, machine.frames[after_item].tail
     repetition = repetition_before(machine, state, after_item)
-    if repetition < NONE:
-        return repetition
-    code = close(machine, tail)
-    if code != DONE:
-        return code
+    close(machine, tail)
     if repetition == NONE or not is_ended_by_quote_only(machine, tail):
-        return DONE if allowed == UNLIMITED or allowed >= longest else NONE
+        return allowed == UNLIMITED or allowed >= longest
     results[ENDED_BY_QUOTE_ONLY] = 1
     if allowed != UNLIMITED:
         results[MAX_CHARACTERS] = min(allowed + 1, longest)
     if allowed == UNLIMITED or allowed >= other_bytes:
-        return find_unlimited(machine, repetition, other_bytes, is_only_unescaped_reader(machine, state, leaf), results)
-    return DONE
+        find_unlimited(machine, repetition, other_bytes, is_only_unescaped_reader(machine, state, leaf), results)
+    return True

@@ -5,31 +5,12 @@ Where one byte leads to many frames, those with equal tops are joined: `a b c`, 
 
 from structured.automata import opcodes as op
 from structured.automata.byte_automaton import DEAD, ROW_COMPLETE
-from structured.automata.loops.frames import (
-    arguments_of,
-    character_node,
-    frame_fields,
-    intern_frame,
-    is_whole_word,
-    next_word,
-    operation_of,
-    push,
-)
-from structured.automata.loops.notation import loop
-from structured.automata.loops.machine import MORE_ARCS, MORE_ELEMENTS, Machine
+from structured.automata.loops.frames import character_node, frame, is_whole_word, next_word, operation_of, push
+from structured.automata.loops.machine import Machine, add_arc
+from structured.machine_code.notation import loop
 from structured.automata.loops.quoting import byte_at, first_rank, length_of_first, rule_after
+from structured.automata.loops.state_table import grow_elements
 from structured.automata.opcodes import FAR, UNLIMITED
-
-
-@loop
-def add_arc(machine: Machine, count: int, low: int, high: int, target: int) -> int:
-    """Append an arc to the first `count` of `arcs`; return their number, or a code, also one in place of `count`."""
-    if count < 0:
-        return count
-    if count == len(machine.arcs):
-        return MORE_ARCS
-    machine.arcs[count].low, machine.arcs[count].high, machine.arcs[count].target = low, high, target
-    return count + 1
 
 
 @loop
@@ -38,8 +19,9 @@ def gather_words(machine: Machine, leaf: int, count: int) -> int:
 
     In WORDS, the last byte of a word that no other word continues leads to the tail; in UNLIKE, it does not.
     """
-    node, word, read, tail = frame_fields(machine, leaf)
-    start, word_count, _ = arguments_of(machine, node)
+    node, word = machine.frames[leaf].node, machine.frames[leaf].first
+    read, tail = machine.frames[leaf].second, machine.frames[leaf].tail
+    start, word_count = machine.nodes[node].a, machine.nodes[node].b
     if is_whole_word(machine, node, word, read):
         word = next_word(machine, start, word_count, word, read)
     while word < word_count:
@@ -49,7 +31,7 @@ def gather_words(machine: Machine, leaf: int, count: int) -> int:
         if is_continued or not is_last_byte:
             target = frame(machine, node, word, read + 1, tail)
         byte = machine.text[machine.operands[start + word] + read]
-        count = target if target < 0 else add_arc(machine, count, byte, byte, target)
+        count = add_arc(machine, count, byte, byte, target)
         word = next_word(machine, start, word_count, word, read)
     return count
 
@@ -66,45 +48,40 @@ def gather_set(machine: Machine, node: int, tail: int, first_excluded: int, coun
         target = tail
         if machine.operands[arc + 2] >= 0:
             target = push(machine, machine.operands[arc + 2], tail)
-        if target < 0:
-            return target
-        low = machine.operands[arc]
-        for other in range(first_excluded, excluded_end + 1):
-            end = machine.operands[arc + 1]
-            high = min(end, machine.arcs[other].low - 1) if other < excluded_end else end
+        low, end = machine.operands[arc], machine.operands[arc + 1]
+        for other in range(first_excluded, excluded_end):
+            high = min(end, machine.arcs[other].low - 1)
             if low <= high:
                 count = add_arc(machine, count, low, high, target)
-            if other < excluded_end:
-                low = max(low, machine.arcs[other].low + 1)
+            low = max(low, machine.arcs[other].low + 1)
+        if low <= end:
+            count = add_arc(machine, count, low, end, target)
     return count
 
 
 @loop
 def gather_scan(machine: Machine, leaf: int, count: int) -> int:
     """Append the arcs of an automaton over characters; skip those that need more characters than are left."""
-    node, state, characters_left, tail = frame_fields(machine, leaf)
+    node, characters_left = machine.frames[leaf].node, machine.frames[leaf].second
     start = machine.nodes[node].a
     characters_after = UNLIMITED if characters_left == UNLIMITED else characters_left - 1
-    row = start + 6 * state
+    row = start + 6 * machine.frames[leaf].first
     for pair in range(machine.operands[row], machine.operands[row] + 2 * machine.operands[row + 1], 2):
         target = machine.operands[pair + 1]
         if characters_left != UNLIMITED and machine.operands[start + 6 * target + 3] > characters_after:
             continue
-        successor = frame(machine, node, target, characters_after, tail)
-        if successor < 0:
-            return successor
+        successor = frame(machine, node, target, characters_after, machine.frames[leaf].tail)
         count = gather_set(machine, machine.operands[pair], successor, count, count)
-        if count < 0:
-            return count
     return count
 
 
 @loop
 def gather_quotation(machine: Machine, leaf: int, count: int) -> int:
     """Append one arc for each next byte of a quotation that can still end; as `gather_arcs`."""
-    node, first, end, lower_frame = frame_fields(machine, leaf)
-    _, lower, rule, tail = frame_fields(machine, lower_frame)
-    quotation, depth = machine.nodes[node].a, -1 - lower
+    node, first, end = machine.frames[leaf].node, machine.frames[leaf].first, machine.frames[leaf].second
+    lower_frame = machine.frames[leaf].tail
+    rule, tail = machine.frames[lower_frame].second, machine.frames[lower_frame].tail
+    quotation, depth = machine.nodes[node].a, -1 - machine.frames[lower_frame].first
     while first < end:
         byte = byte_at(machine, quotation, first, depth)
         next_rank = first_rank(machine, quotation, first, end, depth, byte + 1)
@@ -112,20 +89,19 @@ def gather_quotation(machine: Machine, leaf: int, count: int) -> int:
         is_live = byte != op.BARRIER and state != DEAD
         if is_live and length_of_first(machine, quotation, first, next_rank, depth + 1, state) < FAR:
             target = frame(machine, node, first, next_rank, frame(machine, node, -2 - depth, state, tail))
-            count = target if target < 0 else add_arc(machine, count, byte, byte, target)
+            count = add_arc(machine, count, byte, byte, target)
         first = next_rank
     return count
 
 
 @loop
 def gather_arcs(machine: Machine, leaf: int, count: int) -> int:
-    """Append the arcs of a leaf, `low, high, frame after`, to the first `count` of `arcs`; return their number.
+    """Append the arcs of a leaf, `low, high, frame after`, to the first `count` arcs; return their number.
 
     Each byte of an item that must differ leads to a frame of its own, which is made when needed: the item has one arc
     for all bytes, to `-leaf`, from which `arc_target` makes the frame.
     """
-    node, first, second, tail = frame_fields(machine, leaf)
-    start, size, more = arguments_of(machine, node)
+    node, first, tail = machine.frames[leaf].node, machine.frames[leaf].first, machine.frames[leaf].tail
     operation = machine.nodes[node].operation
     if operation == op.ARCS:
         return gather_set(machine, node, tail, count, count)
@@ -137,18 +113,16 @@ def gather_arcs(machine: Machine, leaf: int, count: int) -> int:
         return gather_quotation(machine, leaf, count)
     if operation == op.UNLIKE:  # the next byte of a word, or another byte and then any characters
         words_end = gather_words(machine, leaf, count)
-        any_characters = push(machine, machine.operands[more + 1], tail)
-        if words_end < 0 or any_characters < 0:
-            return min(words_end, any_characters)
-        character = character_node(machine, node, first, second)
+        any_characters = push(machine, machine.operands[machine.nodes[node].c + 1], tail)
+        character = character_node(machine, node, first, machine.frames[leaf].second)
         return gather_set(machine, character, any_characters, count, words_end)
     if operation == op.ITEM:
         return add_arc(machine, count, 0, ROW_COMPLETE - 1, -leaf)
     target = tail
-    if first + 1 < size:
+    if first + 1 < machine.nodes[node].b:
         target = frame(machine, node, first + 1, 0, tail)
-    byte = machine.text[start + first]
-    return target if target < 0 else add_arc(machine, count, byte, byte, target)
+    byte = machine.text[machine.nodes[node].a + first]
+    return add_arc(machine, count, byte, byte, target)
 
 
 MAX_UNJOINED = 16
@@ -161,22 +135,24 @@ MAX_COMMON = 16
 @loop
 def is_same_top(machine: Machine, one: int, other: int) -> bool:
     """Tell whether two frames differ in their tails only."""
-    return frame_fields(machine, one)[:3] == frame_fields(machine, other)[:3]
+    return (
+        machine.frames[one].node == machine.frames[other].node
+        and machine.frames[one].first == machine.frames[other].first
+        and machine.frames[one].second == machine.frames[other].second
+    )
 
 
 @loop
-def add_frame(machine: Machine, start: int, count: int, new: int) -> int:
-    """Insert a frame into the `count` sorted `elements` from `start` on, unless it was in this round.
+def insert_frame(machine: Machine, start: int, count: int, new: int) -> int:
+    """Insert a frame into the `count` sorted elements from `start` on, unless it was met in this round.
 
-    Returns how many are there, or a code; a code in place of `count` is passed on.
+    Returns how many are there.
     """
-    if count < 0:
-        return count
     if machine.states.rounds[new] == machine.states.round:
         return count
     machine.states.rounds[new] = machine.states.round
     if start + count == len(machine.states.elements):
-        return MORE_ELEMENTS
+        grow_elements(machine.states)
     index = start + count
     while index > start and machine.states.elements[index - 1] > new:
         machine.states.elements[index] = machine.states.elements[index - 1]
@@ -189,16 +165,16 @@ def add_frame(machine: Machine, start: int, count: int, new: int) -> int:
 def gather_tails(machine: Machine, first: int, end: int, tails_start: int) -> int:
     """Write the tails of the frames `elements[first:end]` from `elements[tails_start]` on, sorted, each once.
 
-    A union gives the frames that it joins: `x (c | d)`, `x e` → `c`, `d`, `e`. Returns their number, or a code.
+    A union gives the frames that it joins: `x (c | d)`, `x e` → `c`, `d`, `e`. Returns their number.
     """
     machine.states.round += 1
     count = 0
     for position in range(first, end):
         tail = machine.frames[machine.states.elements[position]].tail
         while tail != op.FINISHED and machine.frames[tail].node == op.UNION_NODE:
-            count = add_frame(machine, tails_start, count, machine.frames[tail].first)
+            count = insert_frame(machine, tails_start, count, machine.frames[tail].first)
             tail = machine.frames[tail].tail
-        count = add_frame(machine, tails_start, count, tail)
+        count = insert_frame(machine, tails_start, count, tail)
     return count
 
 
@@ -208,7 +184,8 @@ def have_same_top(machine: Machine, start: int, end: int) -> bool:
     first = machine.states.elements[start]
     if operation_of(machine, first) not in (op.REPEAT, op.SEQUENCE):
         return False
-    for other in machine.states.elements[start + 1 : end]:
+    for position in range(start + 1, end):
+        other = machine.states.elements[position]
         if other == op.FINISHED or not is_same_top(machine, first, other):
             return False
     return True
@@ -216,9 +193,9 @@ def have_same_top(machine: Machine, start: int, end: int) -> bool:
 
 @loop
 def join_group(machine: Machine, start: int, end: int, tails_start: int) -> int:
-    """Return one frame for the frames `elements[start:end]`, which differ in their tails only, or a code.
+    """Return one frame for the frames `elements[start:end]`, which differ in their tails only.
 
-    `a b c`, `a b d` → `a b (c | d)`. The `elements` from `tails_start` on are overwritten.
+    `a b c`, `a b d` → `a b (c | d)`. The elements from `tails_start` on are overwritten.
     """
     machine.scratch[0] = machine.states.elements[start]
     height = 1
@@ -230,14 +207,13 @@ def join_group(machine: Machine, start: int, end: int, tails_start: int) -> int:
         count = gather_tails(machine, tails_start, end, end)
         for position in range(count):
             machine.states.elements[tails_start + position] = machine.states.elements[end + position]
-    if count < 0:
-        return count
     current = machine.states.elements[tails_start + count - 1]
     for position in range(tails_start + count - 2, tails_start - 1, -1):
         current = frame(machine, op.UNION_NODE, machine.states.elements[position], 0, current)
     while height > 0:
         height -= 1
-        node, first, second, _ = frame_fields(machine, machine.scratch[height])
+        top = machine.scratch[height]
+        node, first, second = machine.frames[top].node, machine.frames[top].first, machine.frames[top].second
         current = frame(machine, node, first, second, current)
     return current
 
@@ -246,7 +222,7 @@ def join_group(machine: Machine, start: int, end: int, tails_start: int) -> int:
 def join_frames(machine: Machine, start: int, count: int) -> int:
     """Join the frames of `elements[start:start + count]` that differ in their tails only; mark those that are left.
 
-    Returns their number, or a code.
+    Returns their number.
     """
     end, group, joined_end = start + count, start, start
     while group < end:
@@ -260,8 +236,6 @@ def join_frames(machine: Machine, start: int, count: int) -> int:
                     group_end += 1
         if group_end > group + 1:
             leaf = join_group(machine, group, group_end, end)
-            if leaf < 0:
-                return leaf
         machine.states.elements[joined_end] = leaf
         joined_end += 1
         group = group_end

@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable
 from typing import Any, ClassVar, ParamSpec, TypeVar, get_type_hints
 
-import numpy as np
+from structured.machine_code.arrays import viewed
 
 try:
     if os.environ.get("STRUCTURED_COMPILED", "1") == "0":
@@ -22,6 +22,9 @@ except ImportError:
 
 IS_COMPILED = _compiled is not None
 """Whether the loops run as machine code."""
+
+SLOWDOWN = 1 if IS_COMPILED else 30
+"""About how many times more time the loops take than as machine code: limits of time are meant for that."""
 
 Ints = Any
 """An array of int32, in C order, as all of these."""
@@ -102,42 +105,4 @@ class Row:
     @classmethod
     def of(cls, array: Any) -> Any:
         """Return the rows of a two-dimensional array."""
-        return [cls(*row) for row in np.asarray(array).tolist()]
-
-
-def viewed(argument: Any) -> Any:
-    """Return the view of an array that gives plain integers; anything else as it is."""
-    return memoryview(argument) if isinstance(argument, np.ndarray) else argument
-
-
-def zeros(*shape: int) -> Any:
-    """Return an array of zeros, as a view."""
-    return memoryview(np.zeros(shape, dtype=np.int32))
-
-
-def filled(value: int, *shape: int) -> Any:
-    """Return an array with one value everywhere, as a view."""
-    return memoryview(np.full(shape, value, dtype=np.int32))
-
-
-def grown(values: Any, count: int, value: int = 0) -> Any:
-    """Return the values of an array, or rows, with room for `count` in all; the new ones are `value`."""
-    if isinstance(values, list):
-        values.extend(type(values[0])() for _ in range(count - len(values)))
-        return values
-    array = np.asarray(values)
-    larger = np.zeros((count, *array.shape[1:]), dtype=array.dtype)
-    larger[: len(array)] = array
-    if value:
-        larger[len(array) :] = value
-    return memoryview(larger) if array.dtype.names is None else larger
-
-
-def blank_rows(dtype: Any, count: int) -> Any:
-    """Return `Row.rows` as compiled loops have it."""
-    return np.zeros(count, dtype=dtype)
-
-
-def rows_of(dtype: Any, array: Any) -> Any:
-    """Return `Row.of` as compiled loops have it."""
-    return np.ascontiguousarray(array, dtype=np.int32).view(dtype).reshape(-1)
+        return [cls(*row) for row in array.tolist()]

@@ -1,0 +1,43 @@
+"""The arrays of loops: how they are made, and how they grow."""
+
+from typing import Any
+
+import numpy as np
+
+
+def viewed(argument: Any) -> Any:
+    """Return the view of an array that gives plain integers; anything else as it is."""
+    return memoryview(argument) if isinstance(argument, np.ndarray) else argument
+
+
+def zeros(*shape: int) -> Any:
+    """Return an array of zeros, as a view."""
+    return memoryview(np.zeros(shape, dtype=np.int32))
+
+
+def filled(value: int, *shape: int) -> Any:
+    """Return an array with one value everywhere, as a view."""
+    return memoryview(np.full(shape, value, dtype=np.int32))
+
+
+def grown(values: Any, count: int, value: int = 0) -> Any:
+    """Return the values of an array, or rows, with room for `count` in all; the new ones are `value`."""
+    if isinstance(values, list):
+        values.extend(type(values[0])() for _ in range(count - len(values)))
+        return values
+    array = np.asarray(values)
+    larger = np.zeros((count, *array.shape[1:]), dtype=array.dtype)
+    larger[: len(array)] = array
+    if value:
+        larger[len(array) :] = value
+    return memoryview(larger) if array.dtype.names is None else larger
+
+
+def blank_rows(dtype: Any, count: int) -> Any:
+    """Return `Row.rows` as compiled loops have it."""
+    return np.zeros(count, dtype=dtype)
+
+
+def rows_of(dtype: Any, array: Any) -> Any:
+    """Return `Row.of` as compiled loops have it."""
+    return np.ascontiguousarray(array, dtype=np.int32).view(dtype).reshape(-1)
