@@ -80,19 +80,16 @@ def compile_loops(choice: str, folder: Path) -> CompiledModule | None:
 
     Raises CompilationError if what is chosen does not work.
     """
-    if choice == "none":
-        return None
+    compilers = [] if choice == "none" else _compilers(choice)
+    source = c_source(checks=choice == "checked") if compilers else ""
     failures = []
-    try:
-        compilers = _compilers(choice)
-        source = c_source(checks=choice == "checked") if compilers else ""
-    except CompilationError as error:
-        compilers, failures = [], [str(error)]
     for compiler in compilers:
         try:
             return CompiledModule(compiler.compile(source, folder, checks=choice == "checked"), compiler.platform)
         except CompilationError as error:
             failures.append(str(error))
+    if choice == "none":
+        return None
     report = "\n".join(failures or ["no C compiler was found"])
     if choice != "auto":
         raise CompilationError(f"STRUCTURED_BUILD={choice}: {report}")
@@ -111,7 +108,7 @@ def _compilers(choice: str) -> list[Compiler]:
 
 
 def c_source(*, checks: bool = False, root: Path = ROOT) -> str:
-    """Return the module in C. Raises CompilationError if Cython cannot translate it, or is not installed."""
+    """Return the module in C. Raises CompilationError if Cython does not accept it, or is not installed."""
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "_compiled.pyx").write_text(cython_source(root, checks=checks), "utf-8")
         output_of([sys.executable, "-m", "cython", "-3", "--module-name", "structured._compiled", "_compiled.pyx"], Path(folder))

@@ -8,9 +8,22 @@ from build_tools.translation import translate
 ROOT = Path(__file__).parents[1]
 
 MODULES = (
+    "structured/vocabulary/trie.py",
     "structured/automata/loops/numbering.py",
     "structured/automata/loops/state_table.py",
     "structured/automata/loops/machine.py",
+    "structured/automata/loops/quoting.py",
+    "structured/automata/loops/frames.py",
+    "structured/automata/loops/distinct_items.py",
+    "structured/automata/loops/closure.py",
+    "structured/automata/loops/transitions.py",
+    "structured/automata/loops/states.py",
+    "structured/automata/loops/string_runs.py",
+    "structured/automata/loops/string_parts.py",
+    "structured/automata/loops/replacement_states.py",
+    "structured/automata/loops/state_walks.py",
+    "structured/automata/loops/table_walks.py",
+    "structured/automata/loops/shortest_lengths.py",
 )
 """The modules that are compiled, in the order of their imports."""
 
