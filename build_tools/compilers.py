@@ -48,7 +48,12 @@ TARGETS = {
 }
 """The platforms of wheels that Zig compiles for on any machine, and what it calls them."""
 
-PROBE = '#include <Python.h>\nPyMODINIT_FUNC PyInit__compiled(void) { return PyModule_New("_compiled"); }\n'
+PROBE = """\
+#include <Python.h>
+static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "_compiled"};
+PyMODINIT_FUNC PyInit__compiled(void) { return PyModuleDef_Init(&definition); }
+"""
+"""The smallest module: if it can be compiled, the loops can."""
 
 WINDOWS_CONFIGURATION = """\
 #define MS_WINDOWS 1
@@ -92,7 +97,7 @@ class Compiler:
         libraries: list[str] = []
         if self.platform.startswith("win"):
             include = _windows_headers(include, folder)
-            libraries.append(self._import_library(folder, include))
+            libraries += ["-Wl,--no-insert-timestamp", self._import_library(folder, include)]
         elif self.platform.startswith("macosx"):
             version = ".".join(self.platform.split("_")[1:3])
             flags += ["-undefined", "dynamic_lookup", f"-mmacosx-version-min={version}"]
@@ -136,7 +141,7 @@ def output_of(command: list[str], folder: Path) -> str:
     caches = {name: str(folder / "zig") for name in ("ZIG_LOCAL_CACHE_DIR", "ZIG_GLOBAL_CACHE_DIR")}
     environment = {**os.environ, **caches}
     try:
-        done = subprocess.run(  # noqa: S603  the compiler that the user, or Python, has named
+        done = subprocess.run(
             command, cwd=folder, env=environment, capture_output=True, text=True, errors="replace", check=False
         )
     except OSError as error:
