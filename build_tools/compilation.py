@@ -37,7 +37,7 @@ CHOICES = ("auto", "system", "zig", "none", "checked", *TARGETS)
 ZIG = "ziglang>=0.14"
 
 REMEDY = """\
-The loops of structured were not compiled. They run as Python: with the same results, but about 50 times as slowly.
+The loops of structured were not compiled. They run as Python: with the same results, but about 30 times as slowly.
 To compile them, install a C compiler and the headers of Python, then structured again:
     apt install gcc python3-dev (Debian), dnf install gcc python3-devel (Fedora), xcode-select --install (macOS)
 or let pip install the package ziglang. STRUCTURED_BUILD=none means them to stay Python. What was tried:"""

@@ -13,7 +13,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # Hatch runs this file from 
 from build_tools.compilation import chosen, compile_into_tree, compile_loops, requirements
 
 
-class LoopCompilation(BuildHookInterface[BuilderConfig]):
+class LoopCompilation(BuildHookInterface[BuilderConfig]):  # type: ignore[misc,unused-ignore]  # Hatch is not installed
     """Compiles the loops, by what STRUCTURED_BUILD chooses."""
 
     def dependencies(self) -> list[str]:
