@@ -14,7 +14,6 @@ from build_tools import compilation, compilers
 from build_tools.compilers import PROBE, TARGETS, CompilationError, Compiler, native_platform, system_compiler
 from build_tools.loop_modules import CONSTANTS, MODULES, ROOT, cython_source, source_digest
 
-
 uses_the_system = pytest.mark.skipif(sys.platform == "win32", reason="Zig compiles on Windows.")
 
 
