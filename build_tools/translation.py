@@ -58,11 +58,11 @@ def translate(paths: Sequence[Path], constants: Sequence[Path], digest: str, *, 
     `constants` are modules of integers that these import; with `checks`, each index is compared with its bounds.
     """
     known: dict[str, int] = {}
-    for path in constants:
-        known |= _constants(ast.parse(path.read_text("utf-8")), known)
     trees = [ast.parse(path.read_text("utf-8")) for path in paths]
-    for tree in trees:
-        known |= _constants(tree, known)
+    for path in (*constants, *paths):
+        found = _constants(ast.parse(path.read_text("utf-8")), known)
+        if clashing := [name for name, value in found.items() if known.setdefault(name, value) != value]:
+            raise TranslationError(f"{path}: {', '.join(clashing)} has another value in a module before")
     structs = {node.name for tree in trees for node in tree.body if isinstance(node, ast.ClassDef) and _is_struct(node)}
     classes = {node.name for tree in trees for node in tree.body if isinstance(node, ast.ClassDef) and _marks(node)}
     functions: dict[str, str] = {}
