@@ -38,7 +38,7 @@ MARKS = ("loop", "rare_loop", "entry", "walk_entry")
 
 HEADER = """\
 # cython: language_level=3, boundscheck={checks}, wraparound=False, cdivision=True, initializedcheck={checks}
-# cython: nonecheck={checks}, infer_types=True, binding=False, embedsignature=False
+# cython: nonecheck=False, infer_types=True, binding=False, embedsignature=False
 import numpy as np
 cimport cython
 from structured.machine_code.arrays import blank_rows, filled, grown, rows_of, viewed, zeros
