@@ -158,7 +158,10 @@ def grow_rounds(states: StateTable, count: int) -> None:
 
 @rare_loop
 def grow_states(states: StateTable) -> None:
-    """Make room for twice as many states. Raises LimitError if these are too many."""
+    """Make room for twice as many states. Raises LimitError if these are too many.
+
+    All arrays are made before the first is replaced, so that an error leaves the states as they are.
+    """
     if states.count >= states.max_states:
         raise LimitError(f"more than {states.max_states:,} states")
     room = 2 * len(states.rows)
@@ -166,14 +169,15 @@ def grow_states(states: StateTable) -> None:
         rows = GROWN_STATES if room <= GROWN_STATES else max(states.max_states, room)
         table = np.empty((rows, 256), dtype=np.int32)
         table[: states.count] = states.table_array[: states.count]
-        states.table_array = table
         states.table = viewed(table)
+        states.table_array = table
     distances = np.zeros(room, dtype=np.int32)
     distances[: states.count] = states.distance_array[: states.count]
-    states.distance_array = distances
     states.distances = viewed(distances)
+    states.distance_array = distances
+    slots: Ints = filled(-1, 2 * room)
     states.rows = grown(states.rows, room)
-    states.slots = filled(-1, 2 * room)
+    states.slots = slots
     for state in range(states.count):
         place, count = states.rows[state].first_element, states.rows[state].element_count
         slot = hash_of_elements(states, place, count) & (2 * room - 1)
