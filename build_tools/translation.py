@@ -31,8 +31,8 @@ TYPES = {
     "Flags": "unsigned char[::1]",
     "Bytes": "const unsigned char[::1]",
     "Text": "unsigned char[::1]",
-    "Singles": "float[::1]",
-    "Doubles": "double[::1]",
+    "Masks": "const int[::1]",
+    "Singles": "const float[::1]",
 }
 MARKS = ("loop", "rare_loop", "entry", "walk_entry")
 
@@ -213,8 +213,6 @@ class _Unit:
 
     def _body(self, node: ast.FunctionDef, parameters: set[str]) -> str:
         is_loop = bool(_mark(node))
-        rewriter = _Rewriter(self, node)
-        statements = [ast.fix_missing_locations(rewriter.visit(statement)) for statement in _without_docstring(node)]
         annotated = {
             each.target.id: self.type_of(each.annotation)
             for each in ast.walk(node)
@@ -226,6 +224,8 @@ class _Unit:
             integers = sorted(stored - parameters - set(annotated))
             if integers:
                 lines.append("    cdef long long " + ", ".join(integers))
+        rewriter = _Rewriter(self, node)  # which changes the tree
+        statements = [ast.fix_missing_locations(rewriter.visit(statement)) for statement in _without_docstring(node)]
         lines += [textwrap.indent(ast.unparse(statement), "    ") for statement in statements]
         return "\n".join(lines) if lines else "    pass"
 

@@ -108,11 +108,7 @@ def entry_with_fallback(fallback: Callable[P, T]) -> Callable[[Callable[P, T]], 
     return decorate
 
 
-MODULES = (
-    "structured.automata.dfa.minimisation",
-    "structured.index.mask_loops",
-    "structured.decoding.sampling",
-)
+MODULES: tuple[str, ...] = ()
 """The modules with entries, in the order in which these are needed."""
 
 
