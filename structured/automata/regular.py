@@ -24,15 +24,14 @@ from numpy.typing import NDArray
 from structured.automata import opcodes as op
 from structured.automata.byte_automaton import DEAD, ROW_COMPLETE, UNKNOWN, StringParts, StringRun, runs_of_bytes
 from structured.automata.loops import replacement_states, state_walks, states, string_parts
-from structured.machine_code.limits import LimitError, StateNeeded
 from structured.automata.loops.machine import Machine
-from structured.machine_code.notation import SLOWDOWN
 from structured.automata.program import Foundation, assemble
 from structured.automata.thread_clock import thread_seconds
 from structured.errors import PatternError
+from structured.machine_code.limits import LimitError, StateNeeded
+from structured.machine_code.notation import SLOWDOWN
 from structured.regex import Pattern, concat, excerpt, literal, without_bytes
 from structured.vocabulary.trie import Trie
-
 
 T = TypeVar("T")
 
@@ -79,9 +78,7 @@ class RegularAutomaton:
         program = self._program
         self.seconds = 0.0
         self._lock = Lock()
-        self._machine = Machine(
-            program.nodes, program.operands, program.text, self.limits.states, self.limits.bytes
-        )
+        self._machine = Machine(program.nodes, program.operands, program.text, self.limits.states, self.limits.bytes)
         self.start = self._call(states.begin, program.root)
         _AUTOMATA.add(self)
 

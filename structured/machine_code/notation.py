@@ -9,16 +9,16 @@ give plain integers. `build_tools/translation.py` has the rules of the notation.
 import functools
 import os
 from collections.abc import Callable
+from contextlib import suppress
+from importlib import import_module
 from typing import Any, ClassVar, ParamSpec, TypeVar, get_type_hints
 
 from structured.machine_code.arrays import viewed
 
-try:
-    if os.environ.get("STRUCTURED_COMPILED", "1") == "0":
-        raise ImportError
-    from structured import _compiled  # type: ignore[attr-defined,unused-ignore]  # absent in a checkout
-except ImportError:
-    _compiled = None
+_compiled: Any = None
+if os.environ.get("STRUCTURED_COMPILED", "1") != "0":
+    with suppress(ImportError):
+        _compiled = import_module("structured._compiled")
 
 IS_COMPILED = _compiled is not None
 """Whether the loops run as machine code."""

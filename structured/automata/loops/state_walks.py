@@ -257,7 +257,9 @@ def read_item(trie: TrieArrays, machine: Machine, level: int, byte: int) -> int:
     if successor == DEAD:
         return read_after_item(trie, machine, level, level, byte)
     state_after = state_after_any_item(machine, leaf)
-    if state_after == DEAD or step(machine, state_after, byte) == DEAD:  # as after a digit, where a number goes on or ends
+    if (
+        state_after == DEAD or step(machine, state_after, byte) == DEAD
+    ):  # as after a digit, where a number goes on or ends
         return UNKNOWN
     return follow_exactly(trie, machine, level, level, byte)
 
@@ -266,9 +268,9 @@ def read_item(trie: TrieArrays, machine: Machine, level: int, byte: int) -> int:
 def read_new(trie: TrieArrays, machine: Machine, level: int, byte: int) -> int:
     """Return the successor by a byte that the table does not have, as `read_quoted` and `read_item`."""
     state = machine.levels[level].state
-    if state >= 0 and not (machine.has_quotations and enter_quotation(machine, state, level)):
-        if not enter_item(machine, state, level):
-            return step(machine, state, byte)
+    is_entered = state < 0 or (machine.has_quotations and enter_quotation(machine, state, level))
+    if not is_entered and not enter_item(machine, state, level):
+        return step(machine, state, byte)
     if operation_of(machine, -machine.levels[level].state) == op.ITEM:
         return read_item(trie, machine, level, byte)
     return read_quoted(machine, level, byte)
@@ -288,8 +290,8 @@ def walk(trie: TrieArrays, machine: Machine, distance_limit: int, mask: Words) -
     """Walk a trie as `table_walks.walk` does, making the states that are missing on the way.
 
     Sets the bits of the tokens after which at most `distance_limit` bytes are needed, and returns an upper bound of the
-    bytes needed after any token. No states are made inside quotations and items that must differ. The walk goes on where
-    the machine stands: `start_walk` comes first, and the same call again after StateNeeded.
+    bytes needed after any token. No states are made inside quotations and items that must differ. The walk goes on
+    where the machine stands: `start_walk` comes first, and the same call again after StateNeeded.
     """
     level = machine.level
     state, node, end = machine.levels[level].state, machine.levels[level].next, machine.levels[level].end
