@@ -175,12 +175,9 @@ class RegularAutomaton:
         return max(self._walk_part(trie, part, mask, distance_limit) for part in self.split_by_item(state))
 
     def _walk_part(self, trie: Trie, state: int, mask: NDArray[np.uint32], distance_limit: int) -> int:
-        def walk(machine: Machine) -> int:
-            return state_walks.walk(trie.arrays, machine, distance_limit, mask)
-
         with self._lock:
-            state_walks.start_walk(trie.arrays, self._machine, state)
-            return self._timed(walk)
+            state_walks.start_walk(self._machine, trie.arrays, state)
+            return self._timed(state_walks.walk, trie.arrays, distance_limit, mask)
 
     def is_in_unique_item(self, state: int) -> bool:
         """Tell whether a state is inside an item that must differ, where nearly each token makes a new state."""

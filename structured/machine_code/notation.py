@@ -8,17 +8,31 @@ give plain integers. `build_tools/translation.py` has the rules of the notation.
 
 import functools
 import os
+import warnings
 from collections.abc import Callable
-from contextlib import suppress
 from importlib import import_module
 from typing import Any, ClassVar, ParamSpec, TypeVar, get_type_hints
 
 from structured.machine_code.arrays import viewed
 
-_compiled: Any = None
-if os.environ.get("STRUCTURED_COMPILED", "1") != "0":
-    with suppress(ImportError):
-        _compiled = import_module("structured._compiled")
+
+def _compiled_module() -> Any:
+    """Return the compiled module; None if there is none, or if it is not wanted."""
+    if os.environ.get("STRUCTURED_COMPILED", "1") == "0":
+        return None
+    try:
+        return import_module("structured._compiled")
+    except ModuleNotFoundError:
+        return None
+    except ImportError as error:
+        message = (
+            f"The loops run as Python, slowly: their compiled module cannot be loaded ({error}). Reinstall structured."
+        )
+        warnings.warn(message, RuntimeWarning, stacklevel=2)
+        return None
+
+
+_compiled = _compiled_module()
 
 IS_COMPILED = _compiled is not None
 """Whether the loops run as machine code."""
