@@ -77,8 +77,8 @@ def rare_loop(function: Callable[P, T]) -> Callable[P, T]:
 def entry(function: Callable[P, T]) -> Callable[P, T]:
     """Mark a function that Python and loops call; the GIL is kept."""
     if _compiled is not None:
-        twin: Callable[P, T] = getattr(_compiled, function.__name__)
-        return twin
+        compiled: Callable[P, T] = _twin(function.__name__)
+        return compiled
 
     @functools.wraps(function)
     def call(*arguments: P.args, **_: P.kwargs) -> T:
@@ -95,7 +95,14 @@ def walk_entry(function: Callable[P, T]) -> Callable[P, T]:
 
 def compiled_class(python_class: C) -> C:
     """Mark a class whose attributes are annotated with what they are in C."""
-    return python_class if _compiled is None else getattr(_compiled, python_class.__name__)
+    return python_class if _compiled is None else _twin(python_class.__name__)
+
+
+def _twin(name: str) -> Any:
+    """Return what the compiled module has in place of a function or class."""
+    if not hasattr(_compiled, name):
+        raise ImportError(f"{_compiled.__file__} is older than the source, and lacks {name}: install structured again.")
+    return getattr(_compiled, name)
 
 
 class Row:
