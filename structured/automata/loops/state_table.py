@@ -173,10 +173,18 @@ def grow_states(states: StateTable) -> None:
     states.distance_array = distances
     states.distances = viewed(distances)
     states.rows = grown(states.rows, room)
-    states.slots = filled(-1, 2 * room)
+    states.slots = zeros(2 * room)
+    rehash_states(states)
+
+
+@rare_loop
+def rehash_states(states: StateTable) -> None:
+    """Fill the hash table of the states anew."""
+    for place in range(len(states.slots)):
+        states.slots[place] = -1
     for state in range(states.count):
-        place, count = states.rows[state].first_element, states.rows[state].element_count
-        slot = hash_of_elements(states, place, count) & (2 * room - 1)
+        code = hash_of_elements(states, states.rows[state].first_element, states.rows[state].element_count)
+        slot = code & (len(states.slots) - 1)
         while states.slots[slot] >= 0:
-            slot = (slot + 1) & (2 * room - 1)
+            slot = (slot + 1) & (len(states.slots) - 1)
         states.slots[slot] = state
