@@ -31,14 +31,14 @@ TYPES = {
     "Flags": "unsigned char[::1]",
     "Bytes": "const unsigned char[::1]",
     "Text": "unsigned char[::1]",
-    "Singles": "float[::1]",
-    "Doubles": "double[::1]",
+    "Masks": "const int[::1]",
+    "Singles": "const float[::1]",
 }
 MARKS = ("loop", "rare_loop", "entry", "walk_entry")
 
 HEADER = """\
 # cython: language_level=3, boundscheck={checks}, wraparound=False, cdivision=True, initializedcheck={checks}
-# cython: nonecheck={checks}, infer_types=True, binding=False, embedsignature=False
+# cython: nonecheck=False, infer_types=True, binding=False, embedsignature=False
 import numpy as np
 cimport cython
 from structured.machine_code.arrays import blank_rows, filled, grown, rows_of, viewed, zeros
@@ -58,11 +58,11 @@ def translate(paths: Sequence[Path], constants: Sequence[Path], digest: str, *, 
     `constants` are modules of integers that these import; with `checks`, each index is compared with its bounds.
     """
     known: dict[str, int] = {}
-    for path in constants:
-        known |= _constants(ast.parse(path.read_text("utf-8")), known)
     trees = [ast.parse(path.read_text("utf-8")) for path in paths]
-    for tree in trees:
-        known |= _constants(tree, known)
+    for path in (*constants, *paths):
+        found = _constants(ast.parse(path.read_text("utf-8")), known)
+        if clashing := [name for name, value in found.items() if known.setdefault(name, value) != value]:
+            raise TranslationError(f"{path}: {', '.join(clashing)} has another value in a module before")
     structs = {node.name for tree in trees for node in tree.body if isinstance(node, ast.ClassDef) and _is_struct(node)}
     classes = {node.name for tree in trees for node in tree.body if isinstance(node, ast.ClassDef) and _marks(node)}
     functions: dict[str, str] = {}
@@ -213,8 +213,6 @@ class _Unit:
 
     def _body(self, node: ast.FunctionDef, parameters: set[str]) -> str:
         is_loop = bool(_mark(node))
-        rewriter = _Rewriter(self, node)
-        statements = [ast.fix_missing_locations(rewriter.visit(statement)) for statement in _without_docstring(node)]
         annotated = {
             each.target.id: self.type_of(each.annotation)
             for each in ast.walk(node)
@@ -226,6 +224,8 @@ class _Unit:
             integers = sorted(stored - parameters - set(annotated))
             if integers:
                 lines.append("    cdef long long " + ", ".join(integers))
+        rewriter = _Rewriter(self, node)  # which changes the tree
+        statements = [ast.fix_missing_locations(rewriter.visit(statement)) for statement in _without_docstring(node)]
         lines += [textwrap.indent(ast.unparse(statement), "    ") for statement in statements]
         return "\n".join(lines) if lines else "    pass"
 

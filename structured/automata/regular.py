@@ -13,7 +13,6 @@ import hashlib
 from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
-from time import thread_time
 from typing import Any, Self, TypeVar
 
 import numpy as np
@@ -27,6 +26,7 @@ from structured.automata.loops.machine import Machine
 from structured.automata.loops.machine_locks import machine_lock
 from structured.machine_code.notation import SLOWDOWN
 from structured.automata.program import Foundation, assemble
+from structured.automata.thread_clock import thread_seconds
 from structured.errors import PatternError
 from structured.regex import Pattern, concat, excerpt, literal, without_bytes
 from structured.vocabulary.trie import Trie
@@ -247,9 +247,9 @@ class RegularAutomaton:
 
     def _timed(self, loop: Callable[..., T], *arguments: Any) -> T:
         """Return the result of a loop; its time counts towards the limit."""
-        began = thread_time()
+        began = thread_seconds()
         result = self._call(loop, *arguments)
-        seconds = (thread_time() - began) / SLOWDOWN
+        seconds = (thread_seconds() - began) / SLOWDOWN
         if seconds > UNCOUNTED_SECONDS:
             self.seconds += seconds
         if self.seconds > self.limits.seconds:

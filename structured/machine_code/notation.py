@@ -40,10 +40,10 @@ Bytes = Any
 """An array of uint8 that is read only."""
 Text = Any
 """An array of uint8."""
+Masks = Any
+"""An array of int32 that is read only."""
 Singles = Any
-"""An array of float32."""
-Doubles = Any
-"""An array of float64."""
+"""An array of float32 that is read only."""
 
 P = ParamSpec("P")
 T = TypeVar("T")

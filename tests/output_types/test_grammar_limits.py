@@ -77,13 +77,13 @@ def test_a_limit_in_the_middle_of_a_single_text_is_raised(monkeypatch):
 def test_the_limit_of_seconds_is_that_of_one_call(monkeypatch):
     """However many calls there are, their times are not added up."""
     ticks = itertools.count()
-    monkeypatch.setattr(automaton_module, "thread_time", lambda: float(SLOWDOWN * next(ticks)))
+    monkeypatch.setattr(automaton_module, "thread_seconds", lambda: float(SLOWDOWN * next(ticks)))
     automaton = GrammarAutomaton(read_grammar(NESTED)[1], limits=Limits(seconds=20.0))
     state = automaton.start
     for _ in range(1_000):
         state = automaton.step(state, ord("("))
     assert next(ticks) > 1_000
-    monkeypatch.setattr(automaton_module, "thread_time", lambda: 30.0 * SLOWDOWN * next(ticks))
+    monkeypatch.setattr(automaton_module, "thread_seconds", lambda: 30.0 * SLOWDOWN * next(ticks))
     other = GrammarAutomaton.__new__(GrammarAutomaton)
     with pytest.raises(GrammarError, match="more than 20 seconds for one byte or mask"):
         other.__init__(read_grammar(NESTED)[1], limits=Limits(seconds=20.0))

@@ -12,7 +12,6 @@ no new states of it; new stacks come as long as a text goes on, so all else is l
 
 import hashlib
 from collections.abc import Callable
-from time import thread_time
 from typing import Any, TypeVar
 
 import numpy as np
@@ -27,6 +26,7 @@ from structured.automata.loops import grammar_states
 from structured.automata.loops.grammar_machine import GrammarMachine, collect_garbage
 from structured.automata.loops.token_walks import TokenWalks, grammar_walk
 from structured.automata.regular import Limits
+from structured.automata.thread_clock import thread_seconds
 from structured.errors import GrammarError
 from structured.machine_code.limits import LimitError
 from structured.machine_code.notation import SLOWDOWN
@@ -80,7 +80,7 @@ class _Source:
 
     def check_time(self) -> None:
         """Raise GrammarError if the time is up."""
-        if (thread_time() - self.began) / SLOWDOWN > self._seconds:
+        if (thread_seconds() - self.began) / SLOWDOWN > self._seconds:
             raise _too_costly(f"more than {self._seconds:g} seconds for one byte or mask")
 
     def refuse_search(self) -> None:
@@ -217,7 +217,7 @@ class GrammarAutomaton:
         """Return the result of a loop, one thread at a time, within the limits."""
         with self.lexer.lock:
             self.lexer.tables.source = self._source
-            self._source.began = thread_time()
+            self._source.began = thread_seconds()
             try:
                 if self._machine.nbytes() > self._collection_threshold:
                     self._collect()

@@ -400,15 +400,16 @@ class Lexer:
 
     def _state(self, new: _State) -> int:
         number = self.states.number(new)
-        if number == len(self.expected):
-            self.expected.append(tuple(self._expected(new).items()))
-            self.tables.add_state(self.expected[number], self.may_end(number), new.column)
+        for added in range(len(self.expected), len(self.states)):
+            self.expected.append(tuple(self._expected(self.states[added]).items()))
+        for added in range(self.tables.state_count, len(self.expected)):
+            self.tables.add_state(self.expected[added], self.may_end(added), self.states[added].column)
         return number
 
     def _arrival(self, new: Arrival) -> int:
         number = self.arrivals.number(new)
-        if number == self.tables.arrival_count:
-            self.tables.add_arrival(new.state, new.tokens)
+        for added in range(self.tables.arrival_count, len(self.arrivals)):
+            self.tables.add_arrival(self.arrivals[added].state, self.arrivals[added].tokens)
         return number
 
     def _expected(self, state: _State) -> dict[int, int]:

@@ -9,8 +9,8 @@ from typing import Any
 from structured.automata.byte_automaton import UNKNOWN
 from structured.automata.loops.lexer_tables import LexerTables, lexer_token
 from structured.automata.loops.numbering import Numbering, number_of
-from structured.automata.loops.state_table import StateTable, grow_rounds, rehash_states
-from structured.machine_code.arrays import grown, viewed, zeros
+from structured.automata.loops.state_table import StateTable, fill_state_slots, grow_rounds
+from structured.machine_code.arrays import filled, grown, viewed, zeros
 from structured.machine_code.limits import LimitError
 from structured.machine_code.notation import Ints, Row, Rows, compiled_class, entry, loop, rare_loop
 
@@ -170,6 +170,7 @@ class GrammarMachine:
     configurations: "list[Configuration]"
     heap: "list[HeapEntry]"
     frontier: "list[FrontierStack]"
+    kept_stacks: Ints
     token_ends: "list[TokenEnd]"
     token_ends_of: "list[TokenEnds]"
 
@@ -190,10 +191,11 @@ class GrammarMachine:
         self.block_numbers = Numbering()
         self.blocks = Block.rows(16)
         self.heap = HeapEntry.rows(256)
+        self.kept_stacks = zeros(0)
         self.frontier = FrontierStack.rows(len(tables.lr_states) + 1)
         self.token_ends = TokenEnd.rows(64)
         self.token_ends_of = TokenEnds.rows(64)
-        clear_configurations(self)
+        make_room(self, 256, 256, 1024)
 
     def nbytes(self) -> int:
         """Return the memory of the arrays, of which the limits are."""
@@ -201,20 +203,25 @@ class GrammarMachine:
         numbered += self.block_numbers.slot_count() + self.configuration_numbers.slot_count()
         rows = 8 * (len(self.stacks) + len(self.blocks)) + 16 * len(self.parser_states) + 32 * len(self.configurations)
         rows += 12 * (len(self.heap) + len(self.frontier)) + 8 * len(self.token_ends) + 20 * len(self.token_ends_of)
+        rows += 4 * len(self.kept_stacks)
         tables = 4 * self.actions.shape[0] * self.actions.shape[1]
         tables += 4 * self.remainders.shape[0] * self.remainders.shape[1]
         return rows + tables + 20 * numbered + self.states.nbytes() + 1024 * self.states.room()
 
 
 @rare_loop
-def clear_configurations(machine: GrammarMachine) -> None:
-    """Forget all configurations, parser states and stacks."""
-    machine.stack_numbers = Numbering()
-    machine.parser_state_numbers = Numbering()
-    machine.configuration_numbers = Numbering()
-    machine.stacks = Stack.rows(256)
-    machine.parser_states = ParserState.rows(256)
-    machine.configurations = Configuration.rows(256)
+def make_room(machine: GrammarMachine, stack_room: int, parser_state_room: int, configuration_room: int) -> None:
+    """Forget all configurations, parser states and stacks, and make room for so many."""
+    stack_numbers = Numbering(stack_room)
+    parser_state_numbers = Numbering(parser_state_room)
+    configuration_numbers = Numbering(configuration_room)
+    stacks: list[Stack] = Stack.rows(stack_room)
+    parser_states: list[ParserState] = ParserState.rows(parser_state_room)
+    configurations: list[Configuration] = Configuration.rows(configuration_room)
+    machine.stack_numbers = stack_numbers
+    machine.parser_state_numbers = parser_state_numbers
+    machine.configuration_numbers = configuration_numbers
+    machine.stacks, machine.parser_states, machine.configurations = stacks, parser_states, configurations
 
 
 @rare_loop
@@ -283,14 +290,16 @@ def make_token_ends(machine: GrammarMachine, lexer_state: int) -> None:
         machine.token_ends_of = grown(machine.token_ends_of, 2 * lexer_state)
     if machine.token_end_count + len(ends) > len(machine.token_ends):
         machine.token_ends = grown(machine.token_ends, 2 * (machine.token_end_count + len(ends)))
-    machine.token_ends_of[lexer_state].are_known = 1
-    machine.token_ends_of[lexer_state].first = machine.token_end_count
-    machine.token_ends_of[lexer_state].count = len(ends)
-    machine.token_ends_of[lexer_state].are_complete = are_complete
+    first = end = machine.token_end_count
     for terminal, lookaround, width in ends:
-        machine.token_ends[machine.token_end_count].token = lexer_token(machine.lexer, terminal, lookaround)
-        machine.token_ends[machine.token_end_count].width = width
-        machine.token_end_count += 1
+        machine.token_ends[end].token = lexer_token(machine.lexer, terminal, lookaround)
+        machine.token_ends[end].width = width
+        end += 1
+    machine.token_end_count = end
+    machine.token_ends_of[lexer_state].first = first
+    machine.token_ends_of[lexer_state].count = end - first
+    machine.token_ends_of[lexer_state].are_complete = are_complete
+    machine.token_ends_of[lexer_state].are_known = 1
 
 
 @rare_loop
@@ -365,44 +374,62 @@ def configuration_of(machine: GrammarMachine, lexer_state: int, parser_state: in
     return current
 
 
+@loop
+def mark_stacks(machine: GrammarMachine) -> int:
+    """Mark the stacks that states need in `kept_stacks`; return their number."""
+    count = 0
+    for place in range(machine.states.elements_used):
+        parser_state = machine.configurations[machine.states.elements[place]].parser_state
+        machine.kept_stacks[machine.parser_states[parser_state].stack] = 1
+    for stack in range(machine.stack_numbers.count - 1, -1, -1):  # it has a higher number than those under it
+        if machine.kept_stacks[stack]:
+            count += 1
+            if machine.stacks[stack].tail >= 0:
+                machine.kept_stacks[machine.stacks[stack].tail] = 1
+    return count
+
+
 @entry
 def collect_garbage(machine: GrammarMachine) -> None:
     """Forget all configurations, parser states and stacks that no state needs; the others get new numbers.
 
     Most of them are used once, for tokens of a mask that are not sampled.
     """
-    rebuild(machine)
+    keep_needed(machine)
 
 
 @rare_loop
-def rebuild(machine: GrammarMachine) -> None:
-    """Make the configurations of all states anew, with their parser states and stacks."""
+def keep_needed(machine: GrammarMachine) -> None:
+    """Make the configurations of all states anew, with their parser states and stacks.
+
+    There is room for all of them before the first is made, so that no error leaves half of them.
+    """
     stacks: list[Stack] = machine.stacks
     parser_states: list[ParserState] = machine.parser_states
     configurations: list[Configuration] = machine.configurations
+    heap: list[HeapEntry] = HeapEntry.rows(256)
+    slots: Ints = filled(-1, len(machine.states.slots))
     stack_count = machine.stack_numbers.count
-    clear_configurations(machine)
-    is_kept: Ints = zeros(stack_count)
-    moved: Ints = zeros(stack_count)
-    for place in range(machine.states.elements_used):
-        is_kept[parser_states[configurations[machine.states.elements[place]].parser_state].stack] = 1
-    for stack in range(stack_count - 1, -1, -1):  # a stack has a higher number than those under it
-        if is_kept[stack] and stacks[stack].tail >= 0:
-            is_kept[stacks[stack].tail] = 1
-    for stack in range(stack_count):
-        if is_kept[stack]:
+    machine.kept_stacks = zeros(stack_count)
+    kept_count = mark_stacks(machine)
+    element_count = machine.states.elements_used
+    make_room(machine, 256 + 2 * kept_count, 256 + 2 * element_count, 1024 + 2 * element_count)
+    for stack in range(stack_count):  # from here on, `kept_stacks` has the new numbers
+        if machine.kept_stacks[stack]:
             tail = stacks[stack].tail
-            moved[stack] = push_state(machine, stacks[stack].lr_state, moved[tail] if tail >= 0 else -1)
-    for place in range(machine.states.elements_used):
+            below = machine.kept_stacks[tail] if tail >= 0 else -1
+            machine.kept_stacks[stack] = push_state(machine, stacks[stack].lr_state, below)
+    for place in range(element_count):
         current = machine.states.elements[place]
         old_state = configurations[current].parser_state
-        brackets, block = parser_states[old_state].brackets, parser_states[old_state].block
-        parser_state = parser_state_of(machine, moved[parser_states[old_state].stack], brackets, block)
+        stack, block = machine.kept_stacks[parser_states[old_state].stack], parser_states[old_state].block
+        parser_state = parser_state_of(machine, stack, parser_states[old_state].brackets, block)
         machine.parser_states[parser_state].lower_bound = parser_states[old_state].lower_bound
         new = configuration_of(machine, configurations[current].lexer_state, parser_state)
         machine.configurations[new].distance = configurations[current].distance
         machine.configurations[new].lower_bound = configurations[current].lower_bound
         machine.configurations[new].upper_bound = configurations[current].upper_bound
         machine.states.elements[place] = new
-    machine.heap = HeapEntry.rows(256)
-    rehash_states(machine.states)
+    machine.heap = heap
+    machine.states.slots = slots
+    fill_state_slots(machine.states)

@@ -200,8 +200,8 @@ def grow_frames(machine: Machine) -> None:
     """Make room for twice as many frames."""
     room = 2 * len(machine.frames)
     check_memory(machine, 32 * room)
+    grow_rounds(machine.states, room)  # first: after an error there is none for a frame that has no round
     machine.frames = grown(machine.frames, room)
-    grow_rounds(machine.states, room)
 
 
 @rare_loop

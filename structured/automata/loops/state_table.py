@@ -158,7 +158,10 @@ def grow_rounds(states: StateTable, count: int) -> None:
 
 @rare_loop
 def grow_states(states: StateTable) -> None:
-    """Make room for twice as many states. Raises LimitError if these are too many."""
+    """Make room for twice as many states. Raises LimitError if these are too many.
+
+    All arrays are made before the first is replaced, so that an error leaves the states as they are.
+    """
     if states.count >= states.max_states:
         raise LimitError(f"more than {states.max_states:,} states")
     room = 2 * len(states.rows)
@@ -166,22 +169,21 @@ def grow_states(states: StateTable) -> None:
         rows = GROWN_STATES if room <= GROWN_STATES else max(states.max_states, room)
         table = np.empty((rows, 256), dtype=np.int32)
         table[: states.count] = states.table_array[: states.count]
-        states.table_array = table
         states.table = viewed(table)
+        states.table_array = table
     distances = np.zeros(room, dtype=np.int32)
     distances[: states.count] = states.distance_array[: states.count]
-    states.distance_array = distances
     states.distances = viewed(distances)
+    states.distance_array = distances
+    slots: Ints = filled(-1, 2 * room)
     states.rows = grown(states.rows, room)
-    states.slots = zeros(2 * room)
-    rehash_states(states)
+    states.slots = slots
+    fill_state_slots(states)
 
 
-@rare_loop
-def rehash_states(states: StateTable) -> None:
-    """Fill the hash table of the states anew."""
-    for place in range(len(states.slots)):
-        states.slots[place] = -1
+@loop
+def fill_state_slots(states: StateTable) -> None:
+    """Fill the empty hash table of the states."""
     for state in range(states.count):
         code = hash_of_elements(states, states.rows[state].first_element, states.rows[state].element_count)
         slot = code & (len(states.slots) - 1)
