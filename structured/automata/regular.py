@@ -21,16 +21,15 @@ from numpy.typing import NDArray
 from structured.automata import opcodes as op
 from structured.automata.byte_automaton import DEAD, ROW_COMPLETE, UNKNOWN, StringParts, StringRun, runs_of_bytes
 from structured.automata.loops import replacement_states, state_walks, states, string_parts
-from structured.machine_code.limits import LimitError, StateNeeded
 from structured.automata.loops.machine import Machine
 from structured.automata.loops.machine_locks import machine_lock
-from structured.machine_code.notation import SLOWDOWN
 from structured.automata.program import Foundation, assemble
 from structured.automata.thread_clock import thread_seconds
 from structured.errors import PatternError
+from structured.machine_code.limits import LimitError, StateNeeded
+from structured.machine_code.notation import SLOWDOWN
 from structured.regex import Pattern, concat, excerpt, literal, without_bytes
 from structured.vocabulary.trie import Trie
-
 
 T = TypeVar("T")
 
@@ -77,9 +76,7 @@ class RegularAutomaton:
         program = self._program
         self.seconds = 0.0
         self._lock = machine_lock()
-        self._machine = Machine(
-            program.nodes, program.operands, program.text, self.limits.states, self.limits.bytes
-        )
+        self._machine = Machine(program.nodes, program.operands, program.text, self.limits.states, self.limits.bytes)
         self.start = self._call(states.begin, program.root)
 
     def __repr__(self) -> str:
@@ -175,12 +172,9 @@ class RegularAutomaton:
         return max(self._walk_part(trie, part, mask, distance_limit) for part in self.split_by_item(state))
 
     def _walk_part(self, trie: Trie, state: int, mask: NDArray[np.uint32], distance_limit: int) -> int:
-        def walk(machine: Machine) -> int:
-            return state_walks.walk(trie.arrays, machine, distance_limit, mask)
-
         with self._lock:
-            state_walks.start_walk(trie.arrays, self._machine, state)
-            return self._timed(walk)
+            state_walks.start_walk(self._machine, trie.arrays, state)
+            return self._timed(state_walks.walk, trie.arrays, distance_limit, mask)
 
     def is_in_unique_item(self, state: int) -> bool:
         """Tell whether a state is inside an item that must differ, where nearly each token makes a new state."""
