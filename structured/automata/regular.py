@@ -25,14 +25,13 @@ from numpy.typing import NDArray
 from structured.automata import opcodes as op
 from structured.automata.byte_automaton import DEAD, ROW_COMPLETE, UNKNOWN, StringParts, StringRun, runs_of_bytes
 from structured.automata.loops import replacement_states, state_walks, states, string_parts
-from structured.machine_code.limits import LimitError, StateNeeded
 from structured.automata.loops.machine import Machine
-from structured.machine_code.notation import SLOWDOWN
 from structured.automata.program import Foundation, assemble
 from structured.errors import PatternError
+from structured.machine_code.limits import LimitError, StateNeeded
+from structured.machine_code.notation import SLOWDOWN
 from structured.regex import Pattern, concat, excerpt, literal, without_bytes
 from structured.vocabulary.trie import Trie
-
 
 T = TypeVar("T")
 
@@ -83,7 +82,8 @@ class RegularAutomaton:
             program.nodes, program.operands, program.text, self.limits.states, self.limits.bytes
         )
         self.start = self._call(states.begin, program.root)
-        _AUTOMATA.add(self)
+        with _REGISTRY_LOCK:
+            _AUTOMATA.add(self)
 
     def __repr__(self) -> str:
         return f"RegularAutomaton({str(self.pattern)!r}, states={self._states_used})"
@@ -294,10 +294,15 @@ class RegularAutomaton:
 _AUTOMATA: WeakSet[RegularAutomaton] = WeakSet()
 """All automata, whose loops run without the GIL: a fork waits until none of them is half way through one."""
 
+_REGISTRY_LOCK = Lock()
+"""The lock of `_AUTOMATA`, which must not change while a fork takes their locks."""
+
 _held: list[Lock] = []
 
 
 def _hold_all() -> None:
+    _REGISTRY_LOCK.acquire()
+    _held.append(_REGISTRY_LOCK)
     for automaton in list(_AUTOMATA):
         automaton._lock.acquire()  # noqa: SLF001  of this module
         _held.append(automaton._lock)  # noqa: SLF001
