@@ -15,7 +15,6 @@ from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
 from threading import Lock
-from time import thread_time
 from typing import Any, Self, TypeVar
 from weakref import WeakSet
 
@@ -27,6 +26,7 @@ from structured.automata.byte_automaton import DEAD, ROW_COMPLETE, UNKNOWN, Stri
 from structured.automata.loops import replacement_states, state_walks, states, string_parts
 from structured.automata.loops.machine import Machine
 from structured.automata.program import Foundation, assemble
+from structured.automata.thread_clock import thread_seconds
 from structured.errors import PatternError
 from structured.machine_code.limits import LimitError, StateNeeded
 from structured.machine_code.notation import SLOWDOWN
@@ -78,9 +78,7 @@ class RegularAutomaton:
         program = self._program
         self.seconds = 0.0
         self._lock = Lock()
-        self._machine = Machine(
-            program.nodes, program.operands, program.text, self.limits.states, self.limits.bytes
-        )
+        self._machine = Machine(program.nodes, program.operands, program.text, self.limits.states, self.limits.bytes)
         self.start = self._call(states.begin, program.root)
         with _REGISTRY_LOCK:
             _AUTOMATA.add(self)
@@ -178,12 +176,9 @@ class RegularAutomaton:
         return max(self._walk_part(trie, part, mask, distance_limit) for part in self.split_by_item(state))
 
     def _walk_part(self, trie: Trie, state: int, mask: NDArray[np.uint32], distance_limit: int) -> int:
-        def walk(machine: Machine) -> int:
-            return state_walks.walk(trie.arrays, machine, distance_limit, mask)
-
         with self._lock:
-            state_walks.start_walk(trie.arrays, self._machine, state)
-            return self._timed(walk)
+            state_walks.start_walk(self._machine, trie.arrays, state)
+            return self._timed(state_walks.walk, trie.arrays, distance_limit, mask)
 
     def is_in_unique_item(self, state: int) -> bool:
         """Tell whether a state is inside an item that must differ, where nearly each token makes a new state."""
@@ -250,9 +245,9 @@ class RegularAutomaton:
 
     def _timed(self, loop: Callable[..., T], *arguments: Any) -> T:
         """Return the result of a loop; its time counts towards the limit."""
-        began = thread_time()
+        began = thread_seconds()
         result = self._call(loop, *arguments)
-        seconds = (thread_time() - began) / SLOWDOWN
+        seconds = (thread_seconds() - began) / SLOWDOWN
         if seconds > UNCOUNTED_SECONDS:
             self.seconds += seconds
         if self.seconds > self.limits.seconds:

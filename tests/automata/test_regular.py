@@ -186,6 +186,15 @@ def test_each_limit_is_kept(limits: Limits, message: str) -> None:
         read(automaton, b"a" * 100_000)
 
 
+def test_the_limit_of_bytes_is_used_up() -> None:
+    """There is an error where an array would have to be doubled past it, and no earlier."""
+    limits = Limits(bytes=1 << 22)
+    automaton = RegularAutomaton(repeat(literal("a"), 0, 100_000), limits=limits)
+    with pytest.raises(PatternError, match="more than 4,194,304 bytes"):
+        read(automaton, b"a" * 100_000)
+    assert limits.bytes / 3 < automaton._machine.nbytes() <= limits.bytes
+
+
 @settings(max_examples=examples(60))
 @given(patterns_with_texts(), st.integers(1, 30))
 def test_a_limit_changes_no_answer(vocabulary: Vocabulary, drawn: Texts, max_states: int) -> None:

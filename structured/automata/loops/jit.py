@@ -108,21 +108,7 @@ def entry_with_fallback(fallback: Callable[P, T]) -> Callable[[Callable[P, T]], 
     return decorate
 
 
-MODULES = (
-    "structured.automata.dfa.minimisation",
-    "structured.automata.loops.shortest_lengths",
-    "structured.automata.loops.frames",
-    "structured.automata.loops.quoting",
-    "structured.automata.loops.state_walks",
-    "structured.automata.loops.states",
-    "structured.automata.loops.machine",
-    "structured.automata.loops.string_parts",
-    "structured.automata.loops.replacement_states",
-    "structured.automata.loops.grammar_states",
-    "structured.automata.loops.token_walks",
-    "structured.index.mask_loops",
-    "structured.decoding.sampling",
-)
+MODULES: tuple[str, ...] = ()
 """The modules with entries, in the order in which these are needed."""
 
 

@@ -5,11 +5,11 @@ The elements of a regular automaton are frames, those of a grammar's automaton c
 
 import numpy as np
 
-from structured.automata.byte_automaton import DEAD, UNKNOWN
-from structured.machine_code.limits import LimitError
-from structured.machine_code.arrays import filled, grown, viewed, zeros
-from structured.machine_code.notation import Ints, Row, Rows, compiled_class, loop, rare_loop
+from structured.automata.byte_automaton import UNKNOWN
 from structured.automata.loops.numbering import mix
+from structured.machine_code.arrays import filled, grown, viewed, zeros
+from structured.machine_code.limits import LimitError
+from structured.machine_code.notation import Ints, Row, Rows, compiled_class, loop, rare_loop
 
 INITIAL_STATES, GROWN_STATES = 1 << 8, 1 << 11
 """The rows of a new table, 256 KB, and those that it has when these are full, 2 MB. When it grows again, it gets room
