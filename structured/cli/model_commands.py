@@ -17,6 +17,7 @@ from structured.cli.console import say, show
 from structured.errors.values import counted
 from structured.index.cache import DiskCache, default_cache
 from structured.index.cache_folder import CacheFolder
+from structured.machine_code.notation import IS_COMPILED
 from structured.models.checkpoints import FETCHABLE, fetch, fetched_path
 from structured.models.dequantised import ModelCache, model_cache
 from structured.models.load import PACKAGED_MODEL, PACKAGED_NAME
@@ -109,6 +110,9 @@ ENGINES = {
 }
 """The packages that run models or read their files, and how they are installed."""
 
+LOOPS = "machine code" if IS_COMPILED else "Python, slowly: install a C compiler, then this library again"
+"""How the inner loops run."""
+
 EXAMPLES = {
     "a hub id": "--model HuggingFaceTB/SmolLM2-135M-Instruct",
     "a folder": "--model ./checkpoint",
@@ -135,7 +139,7 @@ def list_models(*, as_json: Annotated[bool, typer.Option("--json", help="Print J
     engines = {name: _version(name) for name in ENGINES}
     gpus = [torch.cuda.get_device_name(number) for number in range(torch.cuda.device_count())]
     if as_json:
-        typer.echo(json.dumps({"default": default, "models": models, "engines": engines, "gpus": gpus}))
+        typer.echo(json.dumps({"default": default, "models": models, "engines": engines, "loops": LOOPS, "gpus": gpus}))
     else:
         show(*_model_tables(models, default, engines, gpus))
 
@@ -166,6 +170,7 @@ def _model_tables(
         (one["name"], f"structured fetch {one['name']}" if one["path"] is None else _size(one)) for one in models
     ]
     engine_rows = [(name, found or f"not installed: {ENGINES[name]}") for name, found in engines.items()]
+    engine_rows.append(("loops", LOOPS))
     engine_rows.append(("GPU", ", ".join(gpus) or "none that torch can use"))
     parts: list[RenderableType] = []
     for title, rows in (

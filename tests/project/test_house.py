@@ -33,7 +33,17 @@ MAX_ENTRIES = 14
 """Packages that the house may have: a map that is taken in at one glance."""
 
 ROOT_ENTRIES = {
-    *("CHANGELOG.md", "LICENSE", "README.md", "benchmarks", "constraints.txt", "docs", "examples", "pyproject.toml"),
+    *(
+        "CHANGELOG.md",
+        "LICENSE",
+        "README.md",
+        "benchmarks",
+        "build_tools",
+        "constraints.txt",
+        "docs",
+        "examples",
+        "pyproject.toml",
+    ),
     *("structured", "tests", "training"),
 }
 """All that the repository holds at the top, beside files whose names begin with a dot."""
