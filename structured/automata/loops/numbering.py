@@ -17,14 +17,14 @@ class Slot(Row):
 
 @compiled_class
 class Numbering:
-    """The quadruples so far; `count` is the next number."""
+    """The quadruples so far; `count` is the next number. So many as there is room for make no hash table grow."""
 
     count: int
     slots: "list[Slot]"
 
-    def __init__(self) -> None:
+    def __init__(self, room: int = 0) -> None:
         self.count = 0
-        self.slots = Slot.rows(INITIAL_SLOTS)
+        self.slots = Slot.rows(max(INITIAL_SLOTS, 1 << (2 * room).bit_length()))
 
     def slot_count(self) -> int:
         """Return the number of slots, which take 20 bytes each."""
