@@ -24,6 +24,15 @@ MODULES = (
     "structured/automata/loops/state_walks.py",
     "structured/automata/loops/table_walks.py",
     "structured/automata/loops/shortest_lengths.py",
+    "structured/automata/loops/lexer_tables.py",
+    "structured/automata/loops/grammar_machine.py",
+    "structured/automata/loops/stacks.py",
+    "structured/automata/loops/configurations.py",
+    "structured/automata/loops/grammar_states.py",
+    "structured/automata/loops/token_walks.py",
+    "structured/automata/dfa/minimisation.py",
+    "structured/index/mask_loops.py",
+    "structured/decoding/sampling.py",
 )
 """The modules that are compiled, in the order of their imports."""
 

@@ -1,4 +1,4 @@
-"""Models and the cache on the command line: `structured models`, `fetch`, `cache` and `compile`."""
+"""Models and the cache on the command line: `structured models`, `fetch` and `cache`."""
 
 import json
 import os
@@ -12,7 +12,6 @@ from rich.console import Console, RenderableType
 from rich.table import Column, Table
 from rich.text import Text
 
-from structured.automata.loops.jit import compile_loops
 from structured.cli.console import say, show
 from structured.errors.values import counted
 from structured.index.cache import DiskCache, default_cache
@@ -77,23 +76,6 @@ def _caches() -> tuple[DiskCache, ModelCache]:
         say("The cache is off: STRUCTURED_CACHE is off, or there is no home folder for it.")
         raise typer.Exit(1)
     return disk, models
-
-
-def compile_now() -> None:
-    """Compile the loops of the library for this machine.
-
-    What has been compiled is kept. Without this command it is done beside the first programs that use the loops.
-    """
-    console = Console(soft_wrap=True)
-    try:
-        with console.status("Compiling …"):
-            compile_loops()
-    except RuntimeError as error:
-        console.print(
-            f"Machine code cannot be kept: {error}. Set NUMBA_CACHE_DIR to a folder that can be written.", style="red"
-        )
-        raise typer.Exit(1) from error
-    console.print("The loops are compiled.")
 
 
 MODEL_HELP = (

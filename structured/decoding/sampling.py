@@ -1,190 +1,154 @@
-"""Sampling: from logits and a mask to a token, by a masked softmax in compiled loops, and the same in NumPy.
+"""Sampling: from logits and a mask to a token, by a masked softmax.
 
 Sampling runs on the host, one token at a time from one row. Each text has a generator of its own, so that it does not
 depend on the batch.
 
-The weight of a token is the exponential of its logit minus the greatest legal logit, in single precision, with an error
-of a millionth. The exponential is written out, because a library's takes one logit at a time. Arrays of the
-vocabulary's size are avoided, because after a forward pass fresh memory costs more than arithmetic. Until the loops
-are compiled, NumPy does the same; run as Python, they would take a second for a large vocabulary.
+The weight of a token is the exponential of its logit minus the greatest legal logit, in single precision. NumPy
+computes the weights, since it has code for each processor; loops find the greatest legal logit and the sampled place.
+The weights are in memory that each thread keeps, because after a forward pass fresh memory costs more than arithmetic.
 """
 
 import functools
 import math
+import threading
 from dataclasses import dataclass, fields
-from typing import Annotated, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from structured.automata.loops.jit import Array, compiled_loop, entry_with_fallback, reassociating_loop
 from structured.errors import ModelError
 from structured.errors.arguments import check_fields, count, number, or_none, whole
 from structured.index.masks import Mask, allows, unpack
+from structured.machine_code.notation import Masks, Singles, entry, loop
 
-Logits = Annotated[NDArray[np.float32], Array("float32", is_readonly=True)]
-Masks = Annotated[NDArray[np.int32], Array("int32", is_readonly=True)]
-Weights = Annotated[NDArray[np.float32], Array("float32")]
-Sums = Annotated[NDArray[np.float64], Array("float64")]
-Single = Annotated[np.float32, "float32"]
-Double = Annotated[float, "float64"]
-Word = Annotated[np.int32, "int32"]
-
-LOG2_E = np.float32(math.log2(math.e))
-MIN_POWER, MAX_POWER = np.float32(-126.0), np.float32(120.0)
-"""The least and greatest exponents of weights, as powers of two: single precision holds them and their sum."""
-
-SIXTH, FIFTH, FOURTH, THIRD, SECOND, FIRST = (np.float32(math.log(2) ** n / math.factorial(n)) for n in range(6, 0, -1))
-"""The coefficients of the series of 2 ** x."""
+BLOCK = 256
+"""Weights that are added up before the others are."""
 
 
-def survey_arrays(logits: Logits, mask: Masks, sums: Sums) -> int:
-    """Compute `survey` in NumPy, in memory of the vocabulary's size."""
-    legal = unpack(mask, len(logits))
-    allowed = logits[legal]
-    if not len(allowed) or np.isnan(allowed).any() or np.isinf(allowed.max()):
-        return -1
-    token_id = int(np.flatnonzero(legal)[allowed.argmax()])
-    weights = exponentials((logits - logits[token_id]) * LOG2_E)
-    sums[:] = weights[legal].sum(dtype=np.float64), weights.sum(dtype=np.float64)
-    return token_id
-
-
-def weigh_arrays(logits: Logits, mask: Masks, best: Single, temperature: Single, weights: Weights) -> None:
-    """Compute `weigh` in NumPy."""
-    power = (logits - best) * (LOG2_E / temperature)
-    weights[:] = np.where(unpack(mask, len(logits)) & (power > MIN_POWER), exponentials(power), np.float32(0.0))
-
-
-def turned_arrays(weights: Weights, share: Double) -> int:
-    """Compute `turned` in NumPy."""
-    sums = np.cumsum(weights, dtype=np.float64)
-    place = int(np.searchsorted(sums, share * sums[-1], side="right"))
-    return place if place < len(weights) else int(np.max(np.flatnonzero(weights), initial=-1))
-
-
-def exponentials(power: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return 2 ** power for each power; powers below MIN_POWER and NaN count as MIN_POWER."""
-    weights: NDArray[np.float32] = np.exp2(np.minimum(np.fmax(power, MIN_POWER), MAX_POWER))
-    return weights
-
-
-@reassociating_loop
-def exponential(power: Single) -> Single:
-    """Return 2 ** power; a power below MIN_POWER and NaN count as MIN_POWER."""
-    within = min(max(MIN_POWER, power), MAX_POWER)
-    whole = np.floor(within + np.float32(0.5))
-    x = within - whole  # between -0.5 and 0.5
-    series = (((((SIXTH * x + FIFTH) * x + FOURTH) * x + THIRD) * x + SECOND) * x + FIRST) * x + np.float32(1.0)
-    scale: np.float32 = np.int32((np.int32(whole) + np.int32(127)) << np.int32(23)).view(np.float32)
-    return np.float32(series * scale)
-
-
-@compiled_loop
-def word_of(mask: Masks, word: int) -> Word:
-    """Return 32 bits of a mask; beyond its end, nothing is legal."""
-    return mask[word] if word < len(mask) else np.int32(0)
-
-
-@compiled_loop
-def likeliest(logits: Logits, mask: Masks) -> int:
-    """Return the likeliest token of a mask, the first of equals; -1 if its logit is infinite or a legal one is NaN."""
-    token_id, best = -1, np.float32(-np.inf)
-    for word in range((len(logits) + 31) // 32):
-        bits = word_of(mask, word)
-        if bits == 0:
+@entry
+def likeliest(logits: Singles, mask: Masks) -> int:
+    """Return the likeliest token of a mask, the first of equals; -1 if a legal logit is NaN, or none is above -inf."""
+    token_id = -1
+    best: float = -1e300
+    for word in range(min(len(mask), (len(logits) + 31) // 32)):
+        if mask[word] == 0:
             continue
-        block = logits[32 * word : 32 * word + 32]
-        is_of_interest = False
-        for bit in range(len(block)):
-            is_of_interest |= not block[bit] <= best  # greater, or NaN
-        if is_of_interest:
-            for bit in range(len(block)):
-                if (bits >> bit) & 1:
-                    if np.isnan(block[bit]):
-                        return -1
-                    if block[bit] > best:
-                        token_id, best = 32 * word + bit, block[bit]
-    return -1 if np.isinf(best) else token_id
-
-
-@reassociating_loop
-def sum_up(logits: Logits, mask: Masks, best: Single, sums: Sums) -> None:
-    """Write the sum of the weights of the legal tokens, and that of all tokens, into `sums`."""
-    sums[:] = 0.0
-    words = len(logits) // 32
-    for word in range(words):
-        bits = word_of(mask, word)
-        first = 32 * word
-        legal = total = np.float32(0.0)
-        for bit in range(32):  # a constant bound makes the loop twice as fast
-            weight = exponential((logits[first + bit] - best) * LOG2_E)
-            total += weight
-            legal += weight if (bits >> np.int32(bit)) & np.int32(1) else np.float32(0.0)
-        sums[0] += legal
-        sums[1] += total
-    bits = word_of(mask, words)
-    for token_id in range(32 * words, len(logits)):
-        weight = exponential((logits[token_id] - best) * LOG2_E)
-        sums[1] += weight
-        if (bits >> np.int32(token_id & 31)) & np.int32(1):
-            sums[0] += weight
-
-
-@entry_with_fallback(survey_arrays)
-def survey(logits: Logits, mask: Masks, sums: Sums) -> int:
-    """Return the likeliest token, as `likeliest` does, and write the sums of weights relative to it into `sums`."""
-    token_id = likeliest(logits, mask)
-    if token_id >= 0:
-        sum_up(logits, mask, logits[token_id], sums)
+        for place in range(32 * word, min(32 * word + 32, len(logits))):
+            if logits[place] <= best or (mask[word] >> (place & 31)) & 1 == 0:
+                continue
+            if not logits[place] > best:  # NaN
+                return -1
+            token_id, best = place, logits[place]
     return token_id
 
 
-@entry_with_fallback(weigh_arrays)
-@reassociating_loop
-def weigh(logits: Logits, mask: Masks, best: Single, temperature: Single, weights: Weights) -> None:
-    """Write the weight of each token at a temperature into `weights`: 0 if it is not legal or its power too small."""
-    scale = LOG2_E / temperature
-    for word in range((len(logits) + 31) // 32):
-        bits = word_of(mask, word)
-        first = 32 * word
-        for bit in range(min(32, len(logits) - first)):
-            power = (logits[first + bit] - best) * scale
-            is_drawn = (bits >> np.int32(bit)) & np.int32(1) and power > MIN_POWER
-            weights[first + bit] = exponential(power) if is_drawn else np.float32(0.0)
+@loop
+def sum_of_block(weights: Singles, first: int) -> float:
+    """Return the sum of a block of weights; four sums at a time take a third of the time."""
+    past = min(first + BLOCK, len(weights))
+    sum_0: float = 0.0
+    sum_1: float = 0.0
+    sum_2: float = 0.0
+    sum_3: float = 0.0
+    place = first
+    while place + 4 <= past:
+        sum_0 += weights[place]
+        sum_1 += weights[place + 1]
+        sum_2 += weights[place + 2]
+        sum_3 += weights[place + 3]
+        place += 4
+    while place < past:
+        sum_0 += weights[place]
+        place += 1
+    return (sum_0 + sum_1) + (sum_2 + sum_3)
 
 
-@reassociating_loop
-def total_of(weights: Weights) -> Double:
-    """Return the sum of at most a few hundred weights."""
-    total = np.float32(0.0)
-    for place in range(len(weights)):
-        total += weights[place]
-    return float(total)
-
-
-@entry_with_fallback(turned_arrays)
-def turned(weights: Weights, share: Double) -> int:
-    """Return the place where the running sum of weights exceeds a share of their total: a sample, if it is uniform."""
-    total = 0.0
-    for first in range(0, len(weights), 256):
-        total += total_of(weights[first : first + 256])
-    left = share * total
+@loop
+def place_in_block(weights: Singles, first: int, left: float) -> int:
+    """Return the place where the running sum of a block exceeds a number, the last with a weight if none does."""
     last = -1
-    for first in range(0, len(weights), 256):
-        block = total_of(weights[first : first + 256])
-        if block > left or first + 256 >= len(weights):
-            for place in range(first, min(first + 256, len(weights))):
-                if weights[place] > 0:
-                    last = place
-                    if weights[place] > left:
-                        return place
-                    left -= weights[place]
-            if last >= 0:
-                return last
-        else:
-            left -= block
+    for place in range(first, min(first + BLOCK, len(weights))):
+        if weights[place] > 0:
+            last = place
+            if weights[place] > left:
+                break
+            left -= weights[place]
     return last
+
+
+@entry
+def turned(weights: Singles, share: float) -> int:
+    """Return the place where the running sum of weights exceeds a share of their total: a sample, if it is uniform.
+
+    That is -1 if all weights are 0.
+    """
+    total: float = 0.0
+    last_block = -1  # with a weight above 0
+    for first in range(0, len(weights), BLOCK):
+        in_block: float = sum_of_block(weights, first)
+        total += in_block
+        if in_block > 0:
+            last_block = first
+    left: float = share * total
+    for first in range(0, last_block + 1, BLOCK):
+        in_block = sum_of_block(weights, first)
+        if in_block > left or first == last_block:
+            return place_in_block(weights, first, left)
+        left -= in_block
+    return -1
+
+
+class _Memory(threading.local):
+    """The array of each thread for weights."""
+
+    weights = np.empty(0, dtype=np.float32)
+
+
+_memory = _Memory()
+
+
+def _array(size: int) -> NDArray[np.float32]:
+    """Return an array of this thread, which the next call may return as well."""
+    if len(_memory.weights) != size:
+        _memory.weights = np.empty(size, dtype=np.float32)
+    return _memory.weights
+
+
+class Survey(NamedTuple):
+    """The likeliest token of a mask, and sums of weights relative to it: of the legal tokens, and of all tokens."""
+
+    token_id: int
+    legal: float
+    total: float
+
+
+def survey(logits: NDArray[np.float32], mask: Mask) -> Survey | None:
+    """Return the likeliest token, the first of equals, and sums of weights.
+
+    None if the greatest legal logit is infinite, a legal one is NaN, or the others are NaN or too great for the sums.
+    """
+    token_id = likeliest(logits, mask)
+    if token_id < 0 or not math.isfinite(logits[token_id]):
+        return None
+    weights = _array(len(logits))
+    with np.errstate(over="ignore", invalid="ignore"):
+        np.exp(np.subtract(logits, logits[token_id], out=weights), out=weights)
+        total = float(weights.sum())
+        np.multiply(weights, unpack(mask, len(logits)), out=weights)
+    return Survey(token_id, float(weights.sum()), total) if total < math.inf else None
+
+
+def weigh(logits: NDArray[np.float32], mask: Mask, best: np.float32, temperature: float) -> NDArray[np.float32]:
+    """Return the weight of each token at a temperature, 0 if it is not legal, in memory that is used again.
+
+    Illegal tokens may be likelier than the best legal one, or NaN.
+    """
+    weights = _array(len(logits))
+    with np.errstate(over="ignore"):
+        np.divide(np.subtract(logits, best, out=weights), np.float32(temperature), out=weights)
+    np.exp(np.fmin(weights, np.float32(0.0), out=weights), out=weights)
+    return np.multiply(weights, unpack(mask, len(logits)), out=weights)
 
 
 LOWEST_TEMPERATURE = 1e-30
@@ -290,17 +254,14 @@ class Sampler:
 
     def _choose(self, logits: NDArray[np.float32], mask: Mask, generator: np.random.Generator) -> TokenChoice:
         """Sample one token of the mask."""
-        sums = np.empty(2)
-        token_id = survey(logits, mask, sums)
-        if token_id < 0:
+        found = survey(logits, mask)
+        if found is None:
             return self._choose_unusual(logits, np.flatnonzero(unpack(mask, len(logits))), generator)
-        legal, total = sums.tolist()
+        token_id, legal, total = found
         log_ratio = 0.0  # to the likeliest token
         if self.temperature > 0:
             best = logits[token_id]
-            weights = np.empty_like(logits)
-            weigh(logits, mask, best, np.float32(self.temperature), weights)
-            token_id = turned(self._truncated(weights), generator.random())
+            token_id = turned(self._truncated(weigh(logits, mask, best, self.temperature)), generator.random())
             log_ratio = float(logits[token_id]) - float(best)
         return TokenChoice(token_id, log_ratio - math.log(legal), min(legal / total, 1.0))
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from structured.automata import DEAD
 from structured.automata.opcodes import FAR
+from structured.index.mask_loops import fewest_tokens, follow_forced
 from structured.index.trie_walks import TrieWalks
 
 ANCHORS = ('"', "\n", "")
@@ -59,12 +60,10 @@ class ForcedTokens:
 
         Nothing where no tokens spell them.
         """
-        from structured.index.mask_loops import fewest_tokens
-
         trie = self.walks.vocabulary.trie
         text = np.frombuffer(run, dtype=np.uint8)
         counts = np.full(len(run) + 1, -1, dtype=np.int32)
-        fewest_tokens(trie.byte, trie.first, trie.token_start, text, counts)
+        fewest_tokens(trie.arrays, text, counts)
         if counts[0] == FAR:
             return ()
         token_ids: list[int] = []
@@ -98,9 +97,7 @@ class ForcedTokens:
         """Return the forced run of a state, and the states before, between and after its bytes."""
         entry = self._runs.get(state)
         if entry is None:
-            from structured.index.mask_loops import forced_run
-
-            run, path = self.walks.follow(forced_run, state)
+            run, path = self.walks.follow(follow_forced, state)
             entry = self._runs[state] = run.tobytes(), path.tolist()
         return entry
 

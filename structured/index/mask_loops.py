@@ -1,61 +1,84 @@
-"""The compiled loops of an index: texts and tokens along the table of an automaton.
+"""The loops of an index: texts and tokens along the table of an automaton."""
 
-Each function is its own reference: `state_after_any.py_func` is the Python that `state_after_any` was compiled from.
-"""
-
-from typing import Annotated
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from structured.automata import DEAD, ROW_COMPLETE, UNKNOWN
-from structured.automata.loops.jit import Array, Bytes, Flags, Ints, Rows, compiled_entry
+from structured.automata.byte_automaton import DEAD, ROW_COMPLETE, UNKNOWN
 from structured.automata.opcodes import FAR
+from structured.machine_code.arrays import viewed
+from structured.machine_code.limits import StateNeeded
+from structured.machine_code.notation import Bytes, Flags, Ints, Rows, Sequences, Text, compiled_class, entry, rare_loop
+from structured.vocabulary.trie import TrieArrays
 
-Text = Annotated[NDArray[np.uint8], Array("uint8")]
-Sequences = Annotated[NDArray[np.int32], Array("int32", 3)]
-
-DIFFERENT, UNEXPANDED = -2, -3
+DIFFERENT = -2
 """What `state_after_any` returns in place of a state, besides DEAD."""
 
 
-@compiled_entry
+@compiled_class
+class BytePath:
+    """Bytes from a state on, `text[:length]`, and the states before, between and after them, `states[:length + 1]`."""
+
+    length: int
+    text: Text
+    states: Ints
+
+    def __init__(self, state: int, max_length: int) -> None:
+        self.length = 0
+        self.text = viewed(np.zeros(max_length, dtype=np.uint8))
+        self.states = viewed(np.full(max_length + 1, state, dtype=np.int32))
+
+    def last_state(self) -> int:
+        """Return the state after all bytes."""
+        return int(self.states[self.length])
+
+    def written(self) -> tuple[Any, Any]:
+        """Return the bytes and the states."""
+        return np.asarray(self.text)[: self.length], np.asarray(self.states)[: self.length + 1]
+
+
+@rare_loop
+def need_row(state: int) -> int:
+    """Raise StateNeeded for the row of a state."""
+    raise StateNeeded(state)
+
+
+@entry
 def state_after_any(sequences: Sequences, table: Rows, state: int) -> int:
     """Return the one state that the bytes of every one of some characters lead to; DEAD if none may be read.
 
     `sequences`, shape (sequences, 4, 2), are the characters as ranges of bytes, -1 where a sequence is shorter. Returns
-    DIFFERENT if the characters lead to different states, and `UNEXPANDED - s` if the row of state `s` must be known.
+    DIFFERENT if the characters lead to different states. Raises StateNeeded with a state whose row must be known.
     """
     common = UNKNOWN
     for sequence in range(len(sequences)):
         current = state
         for position in range(4):
-            low, high = int(sequences[sequence, position, 0]), int(sequences[sequence, position, 1])
+            low, high = sequences[sequence, position, 0], sequences[sequence, position, 1]
             if low < 0 or current == DEAD:
                 break
             if table[current, ROW_COMPLETE] == UNKNOWN:
-                return UNEXPANDED - current
-            target = int(table[current, low])
+                need_row(current)
+            target = table[current, low]
             for byte in range(low + 1, high + 1):
                 if table[current, byte] != target:
                     return DIFFERENT
             current = target
-        if common not in (UNKNOWN, current):
+        if common != UNKNOWN and common != current:  # noqa: PLR1714  in C, no set
             return DIFFERENT
         common = current
     return common
 
 
-@compiled_entry
-def forced_run(table: Rows, distances: Ints, present: Flags, path: Ints, run: Text, length: int) -> int:
-    """Go on writing down the bytes that are each the only way on, and the states after them; return how many there are.
+@entry
+def follow_forced(table: Rows, distances: Ints, present: Flags, path: BytePath) -> bool:
+    """Go on with the bytes that are each the only way on, and tell whether all of them have been written.
 
-    Only bytes that are `present` count, shape (256,). `path[length]` is the state where `length` bytes have been
-    written. The run ends where the text may end or where two bytes may follow. Returns `-1 - length` if more has to be
-    known of the row of the state there. `run` has as many places as the shortest completion has bytes, since each byte
-    brings it nearer by one, and `path` one more.
+    Only bytes that are `present` count, shape (256,). The run of bytes ends where the text may end or where two bytes
+    may follow. If more must be known of the row of the last state, it is not finished. The path has room for as many
+    bytes as the shortest completion has, since each byte brings the end nearer by one.
     """
-    state = int(path[length])
+    state = path.states[path.length]
     while distances[state] > 0:
         only, unknown = -1, False
         for byte in range(256):
@@ -63,41 +86,47 @@ def forced_run(table: Rows, distances: Ints, present: Flags, path: Ints, run: Te
                 unknown = True
             elif present[byte] and table[state, byte] != DEAD:
                 if only >= 0:
-                    return length
+                    return True
                 only = byte
         if unknown:
-            return -1 - length
-        run[length] = only
-        length += 1
-        state = int(table[state, only])
-        path[length] = state
-    return length
+            return False
+        path.text[path.length] = only
+        path.length += 1
+        state = table[state, only]
+        path.states[path.length] = state
+    return True
 
 
-@compiled_entry
-def shortest_text(table: Rows, distances: Ints, present: Flags, path: Ints, text: Text, length: int) -> int:
-    """Go on writing down the shortest completion (of several, the first in byte order); as `forced_run`."""
-    state = int(path[length])
+@entry
+def follow_shortest(table: Rows, distances: Ints, present: Flags, path: BytePath) -> bool:
+    """Go on with the shortest completion (of several, the first in byte order), as `follow_forced`."""
+    state = path.states[path.length]
     while distances[state] > 0:
         byte = 0
         while not present[byte] or table[state, byte] < 0 or distances[table[state, byte]] >= distances[state]:
             if present[byte] and table[state, byte] == UNKNOWN:
-                return -1 - length
+                return False
             byte += 1
             if byte == ROW_COMPLETE:
-                raise RuntimeError("No byte brings the end nearer.")
-        text[length] = byte
-        length += 1
-        state = int(table[state, byte])
-        path[length] = state
-    return length
+                no_byte_nearer()
+        path.text[path.length] = byte
+        path.length += 1
+        state = table[state, byte]
+        path.states[path.length] = state
+    return True
 
 
-@compiled_entry
-def fewest_tokens(byte: Bytes, first: Ints, token_start: Ints, text: Bytes, counts: Ints) -> None:
-    """Fill in how few tokens of a trie spell each suffix of a text, where that is -1; shape (len(text) + 1,).
+@rare_loop
+def no_byte_nearer() -> int:
+    """Raise RuntimeError: the distances of a table are wrong."""
+    raise RuntimeError("No byte brings the end nearer.")
 
-    That is FAR where no tokens do.
+
+@entry
+def fewest_tokens(trie: TrieArrays, text: Bytes, counts: Ints) -> None:
+    """Fill in how few tokens of a trie spell each suffix of a text, if that is -1; shape (len(text) + 1,).
+
+    That is FAR if no tokens do.
     """
     counts[len(text)] = 0
     for start in range(len(text) - 1, -1, -1):
@@ -106,12 +135,12 @@ def fewest_tokens(byte: Bytes, first: Ints, token_start: Ints, text: Bytes, coun
         best = FAR
         node = 0
         for position in range(start, len(text)):
-            child, end = int(first[node]), int(first[node + 1])
-            while child < end and byte[child] != text[position]:
+            child, end = trie.first[node], trie.first[node + 1]
+            while child < end and trie.byte[child] != text[position]:
                 child += 1
             if child == end:
                 break
             node = child
-            if token_start[node] < token_start[node + 1]:
-                best = min(best, int(counts[position + 1]) + 1)
+            if trie.token_start[node] < trie.token_start[node + 1]:
+                best = min(best, counts[position + 1] + 1)
         counts[start] = best

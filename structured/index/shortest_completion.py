@@ -17,10 +17,12 @@ import numpy as np
 
 from structured.automata import Automaton, RegularAutomaton
 from structured.automata.byte_automaton import shortest_text
-from structured.automata.loops.jit import clock
 from structured.automata.opcodes import FAR
+from structured.automata.thread_clock import thread_seconds
 from structured.errors import VocabularyError
+from structured.index.mask_loops import fewest_tokens, follow_shortest
 from structured.index.trie_walks import TrieWalks
+from structured.machine_code.notation import SLOWDOWN
 from structured.vocabulary import Vocabulary, bytes_text
 
 MAX_SHOWN_BYTES = 40
@@ -116,11 +118,9 @@ class Completions:
 
     def shortest_text(self, state: int) -> bytes:
         """Return the text of fewest bytes that completes a state; of several, the first in byte order."""
-        from structured.index.mask_loops import shortest_text
-
         if self.walks.automaton.distances[state] > MAX_SPELLED_BYTES:
             return b""
-        return self.walks.follow(shortest_text, state)[0].tobytes()
+        return self.walks.follow(follow_shortest, state)[0].tobytes()
 
     def _upper_bound(self, state: int) -> int:
         """Return a number of tokens that suffices."""
@@ -138,15 +138,12 @@ class Completions:
 
         Of one that is too long, that is as many as it has bytes, if each is a token.
         """
-        from structured.index.mask_loops import fewest_tokens, shortest_text
-
         distance = int(self.walks.automaton.distances[state])
         if distance > MAX_SPELLED_BYTES:
             return distance if self._has_byte_tokens else FAR
-        trie = self.walks.vocabulary.trie
-        text, path = self.walks.follow(shortest_text, state)
+        text, path = self.walks.follow(follow_shortest, state)
         counts = np.array([self._spelled_counts.get(place, -1) for place in path.tolist()], dtype=np.int32)
-        fewest_tokens(trie.byte, trie.first, trie.token_start, text, counts)
+        fewest_tokens(self.walks.vocabulary.trie.arrays, text, counts)
         self._spelled_counts.update(zip(path.tolist(), counts.tolist(), strict=True))
         return self._spelled_counts[state]
 
@@ -155,7 +152,7 @@ class Completions:
 
         Past the limits it may find neither. What is learned about the states on the way is kept.
         """
-        self._search_began = clock()
+        self._search_began = thread_seconds()
         if self._is_exhausted() or self.walks.automaton.distances[start] > MAX_SPELLED_BYTES:
             return
         depths, fewest_outside = self._explore(start, tokens)
@@ -167,7 +164,7 @@ class Completions:
                 self._upper_bounds[state] = min(fewest, self._upper_bounds.get(state, fewest))
                 lower_bound = min(lower_bound, fewest)
             self._lower_bounds[state] = max(lower_bound, self._lower_bound(state))
-        self.seconds += clock() - self._search_began
+        self.seconds += self._seconds_of_search()
 
     def _explore(self, start: int, tokens: int) -> tuple[dict[int, int], int]:
         """Go from a state to all that may lie on a way to the end in at most so many tokens.
@@ -238,5 +235,9 @@ class Completions:
         return (
             len(self._successors) >= self.limits.states
             or len(self.walks.automaton.table) > self.limits.table_rows
-            or self.seconds + clock() - self._search_began > self.limits.seconds
+            or self.seconds + self._seconds_of_search() > self.limits.seconds
         )
+
+    def _seconds_of_search(self) -> float:
+        """Return the time of the search so far, about as long as it takes machine code."""
+        return (thread_seconds() - self._search_began) / SLOWDOWN

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from structured.automata import (
     DEAD,
-    ROW_COMPLETE,
     UNKNOWN,
     Automaton,
     RegularAutomaton,
@@ -22,9 +21,11 @@ from structured.automata import (
     StringRun,
     state_after,
 )
-from structured.automata.table_states import walk_states
 from structured.automata.opcodes import FAR
+from structured.automata.table_states import walk_states
+from structured.index.mask_loops import BytePath, state_after_any
 from structured.index.masks import empty_mask
+from structured.machine_code.limits import StateNeeded
 from structured.vocabulary import UNESCAPED_SEQUENCES, Vocabulary
 from structured.vocabulary.trie import Trie
 
@@ -40,7 +41,7 @@ MAX_CACHED_MASKS = 1024
 _Walk = Callable[[int], _MaskAndDistance]
 """A function from a state to its mask and distance."""
 
-_Loop = Callable[[_Numbers, _Numbers, NDArray[np.bool_], _Numbers, NDArray[np.uint8], int], int]
+_Loop = Callable[[_Numbers, _Numbers, NDArray[np.bool_], BytePath], bool]
 
 
 def _cached(masks: dict[int, _MaskAndDistance], state: int, walk: _Walk) -> _MaskAndDistance:
@@ -170,15 +171,12 @@ class TrieWalks:
         return is_reached, [(length, states[min(length, len(states)) - 1]) for length in lengths]
 
     def follow(self, loop: _Loop, state: int) -> tuple[NDArray[np.uint8], _Numbers]:
-        """Return the bytes that a compiled loop writes from a state on, and the states before and after each."""
+        """Return the bytes that a loop writes from a state on, and the states before and after each."""
         automaton, is_byte_present = self.automaton, self.vocabulary.is_byte_present
-        text = np.empty(automaton.distances[state], dtype=np.uint8)
-        path = np.full(len(text) + 1, state, dtype=np.int32)
-        length = loop(automaton.table, automaton.distances, is_byte_present, path, text, 0)
-        while length < 0:
-            self._fill_row(int(path[-1 - length]))
-            length = loop(automaton.table, automaton.distances, is_byte_present, path, text, -1 - length)
-        return text[:length], path[: length + 1]
+        path = BytePath(state, int(automaton.distances[state]))
+        while not loop(automaton.table, automaton.distances, is_byte_present, path):
+            self._fill_row(path.last_state())
+        return path.written()
 
     def is_in_unique_item(self, state: int) -> bool:
         """Tell whether a state is in an item that must differ, where nearly each token leads to a state of its own."""
@@ -269,12 +267,10 @@ class TrieWalks:
 
     def _state_after_any(self, state: int) -> int:
         """Return the state after one unescaped character, whichever it is; DEAD for none, less if it depends."""
-        from structured.index.mask_loops import UNEXPANDED, state_after_any
-
-        if state not in self._state_after_unescaped:
-            if self.automaton.table[state, ROW_COMPLETE] == UNKNOWN:
-                self.automaton.expand(state)
-            while (successor := state_after_any(UNESCAPED_SEQUENCES, self.automaton.table, state)) <= UNEXPANDED:
-                self.automaton.expand(UNEXPANDED - successor)
-            self._state_after_unescaped[state] = successor
+        while state not in self._state_after_unescaped:
+            try:
+                successor = state_after_any(UNESCAPED_SEQUENCES, self.automaton.table, state)
+                self._state_after_unescaped[state] = successor
+            except StateNeeded as needed:
+                self.automaton.expand(needed.args[0])
         return self._state_after_unescaped[state]

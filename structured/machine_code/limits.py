@@ -6,4 +6,4 @@ class LimitError(Exception):
 
 
 class StateNeeded(Exception):  # noqa: N818  no error: the state is made, and the loop is called again
-    """A loop needs a state that has not been made, which the machine tells."""
+    """A loop needs a state, or its row: the one in the argument or, without argument, that of the machine's request."""

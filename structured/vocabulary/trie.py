@@ -37,7 +37,12 @@ class TrieArrays:
         self.height = height
 
     def __reduce__(self) -> Any:
-        arrays = (np.asarray(self.byte), np.asarray(self.first), np.asarray(self.token_start), np.asarray(self.token_ids))
+        arrays = (
+            np.asarray(self.byte),
+            np.asarray(self.first),
+            np.asarray(self.token_start),
+            np.asarray(self.token_ids),
+        )
         return TrieArrays, (*arrays, self.height)
 
 

@@ -17,7 +17,7 @@ from structured.automata import AUTOMATON_ERRORS, Limits, RegularAutomaton, lazy
 from structured.automata.byte_automaton import Recogniser, accepts_text, reset_if_exhausted
 from structured.automata.combination import CombinedAutomaton
 from structured.automata.grammar.grammar_automaton import GrammarAutomaton
-from structured.automata.loops.machine import GROWN_TABLE_ROWS
+from structured.automata.loops.state_table import GROWN_STATES
 from structured.automata.product import Product
 from structured.decoding.generate import compiled_type
 from structured.errors import PatternError
@@ -120,7 +120,7 @@ def test_any_number_of_texts_can_be_stepped_through(kind: str) -> None:
             with pytest.raises(AUTOMATON_ERRORS):
                 accepts_text(automaton, write(LONG, rng))
     assert len(automata) > 1
-    assert all(len(one.table) <= GROWN_TABLE_ROWS for one in automata)  # none has grown twice
+    assert all(len(one.table) <= GROWN_STATES for one in automata)  # none has grown twice
 
 
 @every_kind
@@ -151,8 +151,8 @@ def test_time_is_that_of_one_text(kind: str, monkeypatch: pytest.MonkeyPatch) ->
         monkeypatch.setitem(one.__init__.__kwdefaults__, "limits", Limits(seconds=400.0))
     ticks = itertools.count()
     monkeypatch.setattr(lazy, "thread_time", lambda: 2.0 * next(ticks))
-    monkeypatch.setattr("structured.automata.loops.jit.clock", lambda: 2.0 * next(ticks))
-    monkeypatch.setattr("structured.automata.loops.jit.COARSE_CLOCK_SECONDS", 0.0)
+    for name in ("regular", "grammar.grammar_automaton"):
+        monkeypatch.setattr(f"structured.automata.{name}.thread_seconds", lambda: 2.0 * next(ticks))
     recogniser, rng = Recogniser(make().automaton), random.Random(1)
     used = set()
     for _ in range(100):

@@ -296,7 +296,7 @@ def test_models_are_facts():
 
 
 @pytest.mark.parametrize(
-    "command", ["", "extract", "report", "eval", "tune", "inspect", "models", "fetch", "demo", "compile", "cache"]
+    "command", ["", "extract", "report", "eval", "tune", "inspect", "models", "fetch", "demo", "cache"]
 )
 def test_every_help_has_examples(command):
     """Which fit in a terminal of 80 columns."""

@@ -1,6 +1,7 @@
 """Drawing one token: the masked softmax, no more and no less."""
 
 import math
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from structured.decoding import sampling as weights
+from structured.decoding import sampling
 from structured.decoding.sampling import Sampler, turned
 from structured.errors import ModelError
 from structured.index.masks import Mask, unpack
@@ -62,7 +63,7 @@ def test_the_likeliest_tokens_are_those_of_the_masked_softmax(allowed: set[int],
     """As many as are allowed, the likeliest first; of equal ones, the first."""
     logits = some_logits(seed).round()  # so that some are equal
     expected = masked_softmax(logits, allowed)
-    found = weights.likeliest_tokens(logits, mask_of(allowed), count)
+    found = sampling.likeliest_tokens(logits, mask_of(allowed), count)
     assert [token_id for token_id, _ in found] == sorted(allowed, key=lambda one: (-logits[one], one))[:count]
     assert [share for _, share in found] == pytest.approx([math.log(expected[token_id]) for token_id, _ in found])
 
@@ -235,40 +236,48 @@ def test_the_distribution_function_is_turned_round(sizes: list[float], share: fl
     assert before + sizes[place] >= share * total - 1e-5 * total
 
 
-@given(st.floats(-125, 100, width=32))
-def test_the_exponential_is_right_to_a_millionth(power: float) -> None:
-    """Within the powers that it is for; below them it is next to nothing, for NaN as well. So is NumPy's."""
-    for exponential in (weights.exponential, weights.exponentials):
-        assert exponential(np.float32(power)) == pytest.approx(2.0**power, rel=1e-6)
-        for least in (-1000.0, -math.inf, math.nan):
-            assert exponential(np.float32(least)) == 2.0**-126
+@pytest.mark.parametrize("place", [0, 255, 256, 300])
+def test_any_share_falls_to_the_only_weight(place: int) -> None:
+    """Also the greatest, which the total may round up to the total itself."""
+    weights = np.zeros(1000, dtype=np.float32)
+    weights[place] = 3.0
+    assert {turned(weights, share) for share in (0.0, 0.5, math.nextafter(1.0, 0.0), 1.0)} == {place}
 
 
-@given(masks, seeds, st.floats(0.1, 3.0))
-@settings(max_examples=20)
-def test_loops_find_what_numpy_finds(allowed: set[int], seed: int, temperature: float) -> None:
-    """Compiled, as the Python that they are compiled from, and by arrays, which is what runs until they are."""
-    logits, mask = some_logits(seed), mask_of(allowed)
-    best = np.max(logits[sorted(allowed)])
-    compiled = (weights.survey, weights.weigh, weights.turned)
-    python = tuple(loop.py_func for loop in compiled)
-    arrays = (weights.survey_arrays, weights.weigh_arrays, weights.turned_arrays)
-    found: list[list[float]] = []
-    for survey, weigh, turn in (compiled, python, arrays):
-        sums, made = np.empty(2), np.empty_like(logits)
-        token_id = survey(logits, mask, sums)
-        weigh(logits, mask, best, np.float32(temperature), made)
-        drawn = [turn(made, share) for share in (0.0, 0.5, 0.999)]
-        found.append([token_id, *drawn, *sums.tolist(), *made.tolist()])
-    assert found[0] == pytest.approx(found[1], rel=1e-5)
-    assert found[0] == pytest.approx(found[2], rel=1e-5)
+@given(st.floats(-86, 0, width=32), st.floats(0.1, 3.0))
+def test_a_weight_is_the_exponential_to_a_millionth(logit: float, temperature: float) -> None:
+    """Of its logit relative to the best over the temperature; what is illegal has none, however likely or NaN it is."""
+    logits = np.array([0.0, logit, 200.0, math.inf, math.nan], dtype=np.float32)
+    weights = sampling.weigh(logits, mask_of({0, 1}), np.float32(0.0), temperature).tolist()
+    assert weights == pytest.approx([1.0, math.exp(logit / temperature), 0.0, 0.0, 0.0], rel=2e-5, abs=1e-37)
+
+
+@given(masks, seeds)
+def test_a_survey_adds_up_all_weights_and_legal_ones(allowed: set[int], seed: int) -> None:
+    """Relative to the likeliest legal token, the first of equals."""
+    logits = some_logits(seed).round()
+    token_id, legal, total = sampling.survey(logits, mask_of(allowed)) or (-1, 0.0, 0.0)
+    relative = np.exp(logits.astype(float) - logits[token_id])
+    assert token_id == max(sorted(allowed), key=lambda place: logits[place])
+    assert legal == pytest.approx(relative[sorted(allowed)].sum(), rel=1e-5)
+    assert total == pytest.approx(relative.sum(), rel=1e-5)
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
-def test_unusual_logits_are_left_to_others_by_loops_and_arrays(bad: float) -> None:
-    """-1 says so: where a legal logit is NaN, or the highest one infinite."""
-    logits, mask = np.full(MANY, bad, dtype=np.float32), mask_of({3, 40})
-    for survey in (weights.survey, weights.survey.py_func, weights.survey_arrays):
-        assert survey(logits, mask, np.empty(2)) == -1
-    for turn in (weights.turned, weights.turned.py_func, weights.turned_arrays):
-        assert turn(np.zeros(300, dtype=np.float32), 0.5) == -1
+def test_unusual_logits_have_no_survey(bad: float) -> None:
+    """If a legal logit is NaN, the highest one infinite, or another too great for the sums."""
+    logits = np.full(MANY, bad, dtype=np.float32)
+    assert sampling.survey(logits, mask_of({3, 40})) is None
+    logits[3] = 0.0
+    assert bad == -math.inf or sampling.survey(logits, mask_of({3})) is None
+    assert turned(np.zeros(300, dtype=np.float32), 0.5) == -1
+
+
+def test_each_thread_has_weights_of_its_own() -> None:
+    """So that a text is sampled from its own weights, whatever other threads do between two steps."""
+    logits = [some_logits(seed) for seed in range(2)]
+    first = sampling.weigh(logits[0], mask_of({1, 2}), np.float32(0.0), 1.0)
+    before = first.copy()
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(sampling.weigh, logits[1], mask_of({3}), np.float32(0.0), 1.0).result()
+    assert (first == before).all()

@@ -5,8 +5,7 @@ import random
 import numpy as np
 import pytest
 from brute_force import brute_mask, brute_successors
-from effort import examples
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from languages import PERSON
 from random_patterns import patterns, patterns_with_texts, randoms, sample
@@ -14,7 +13,6 @@ from walks import forced_run, read, states_on_walks
 
 from structured.automata import DEAD, Automaton, RegularAutomaton
 from structured.index import index as index_module
-from structured.index import mask_loops
 from structured.index.index import Index
 from structured.index.masks import NO_ROW, Mask, MaskTable, unpack
 from structured.regex import Pattern, alternation, char_set, chars, concat, literal, repeat
@@ -86,36 +84,6 @@ def test_padding_of_a_mask_is_never_allowed(vocabulary: Vocabulary) -> None:
     assert len(mask) == -(-vocabulary.size // 32)
     assert not unpack(mask, vocabulary.size + 100)[vocabulary.size :].any()
     assert (unpack(mask, vocabulary.size + 100)[: vocabulary.size] == unpack(mask, vocabulary.size)).all()
-
-
-def answers(index: Index) -> list[object]:
-    """Return what an index tells about its start, each answer by loops of its own."""
-    start = index.automaton.start
-    fewest = index.shortest_completion(start)
-    masks = [index.mask(start), index.mask_for_budget(start, fewest)]
-    return [index._walks.successors(start), fewest, forced_run(index, start), *(mask.tolist() for mask in masks)]
-
-
-@pytest.mark.thorough
-@given(patterns_with_texts(max_leaves=5))
-@settings(max_examples=examples(30))
-def test_compiled_kernels_equal_the_plain_functions(vocabulary: Vocabulary, drawn: tuple[Pattern, list[str]]) -> None:
-    """The machine code of each loop gives what the Python that it was compiled from gives."""
-    pattern, texts = drawn
-    plain, fast = (Index(RegularAutomaton(pattern), vocabulary) for _ in range(2))
-    trie = vocabulary.trie
-    with pytest.MonkeyPatch.context() as patch:
-        for name, loop in vars(mask_loops).items():
-            if hasattr(loop, "py_func"):
-                patch.setattr(mask_loops, name, loop.py_func)
-        expected = answers(plain)
-    assert answers(fast) == expected
-    for text in texts:
-        arguments = trie.byte, trie.first, trie.token_start, np.frombuffer(text.encode(), dtype=np.uint8)
-        counts = [np.full(len(text.encode()) + 1, -1, dtype=np.int32) for _ in range(2)]
-        mask_loops.fewest_tokens(*arguments, counts[0])
-        mask_loops.fewest_tokens.py_func(*arguments, counts[1])
-        assert (counts[0] == counts[1]).all()
 
 
 @pytest.mark.thorough

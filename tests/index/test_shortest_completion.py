@@ -43,7 +43,7 @@ def test_fewest_tokens_of_each_suffix(merged: set[str], text: str) -> None:
     trie = Trie.from_tokens(tokens)
     text_bytes = np.frombuffer(data, dtype=np.uint8)
     counts = np.full(len(text_bytes) + 1, -1, dtype=np.int32)
-    mask_loops.fewest_tokens(trie.byte, trie.first, trie.token_start, text_bytes, counts)
+    mask_loops.fewest_tokens(trie.arrays, text_bytes, counts)
     assert counts.tolist() == [fewest_tokens(tokens, data[start:]) for start in range(len(data) + 1)]
 
 
@@ -54,7 +54,7 @@ def test_one_byte_of_a_state_makes_no_row_whole(vocabulary: Vocabulary, asked: i
     text, state = b"", index.automaton.start
     while not index.automaton.accepts(state):
         index.automaton.step(state, asked)
-        spelled, path = index._walks.follow(mask_loops.shortest_text, state)
+        spelled, path = index._walks.follow(mask_loops.follow_shortest, state)
         assert len(spelled) == index.automaton.distances[state]
         assert index.automaton.accepts(int(path[-1]))
         text, state = text + bytes(spelled[:1]), index.automaton.step(state, int(spelled[0]))
@@ -102,7 +102,7 @@ def test_a_byte_that_is_worth_more_than_one(vocabulary: Vocabulary) -> None:
     index = Index(RegularAutomaton(concat(literal('"'), alternation(fixed, other), literal('"'))), vocabulary)
     start = index.automaton.start
     assert index.shortest_completion(start) == brute_shortest_completion(index, start)
-    assert len(index._walks.follow(mask_loops.shortest_text, start)[0]) <= index.automaton.distances[start]
+    assert len(index._walks.follow(mask_loops.follow_shortest, start)[0]) <= index.automaton.distances[start]
 
 
 FLOATS = concat(NUMBER, optional(concat(literal("."), repeat(chars("0123456789"), 1, 17))))

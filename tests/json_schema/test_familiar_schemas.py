@@ -15,7 +15,6 @@ from jsonschema import Draft7Validator
 from walks import accepted
 
 from structured.automata import RegularAutomaton
-from structured.automata import opcodes as op
 from structured.json_schema.document.location import Compilation, Reading
 from structured.json_schema.schema_compiler import compiled, foundation
 from structured.json_schema.whitespace import read_whitespace
@@ -129,4 +128,4 @@ def test_a_position_is_followed_in_few_ways() -> None:
     for byte in b'{"features": [{"geometry": {"geometries": [{"coordinates": [1':
         automaton.expand(state)
         state = automaton.step(state, byte)
-    assert automaton._machine.registers[op.FRAMES_USED] < MOST_FRAMES
+    assert automaton._machine.frame_numbers.count < MOST_FRAMES

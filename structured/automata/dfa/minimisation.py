@@ -5,22 +5,26 @@ Cutting a set of one partition cuts sets of the other (Valmari, "Fast brief prac
 states and the transitions to them are removed first.
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from structured.automata.dfa.alphabet import DEAD, numbered
 from structured.automata.dfa.character_automaton import CharacterAutomaton, Table
-from structured.automata.loops.jit import Flags, Ints, compiled_entry, compiled_loop
-
-SETS, TOUCHED = range(2)
-"""What `Partition.sizes` counts: sets, and those with marked elements."""
+from structured.machine_code.arrays import viewed
+from structured.machine_code.notation import Flags, Ints, compiled_class, entry, loop, walk_entry
 
 
-class Partition(NamedTuple):
-    """Numbers in sets: those of one side by side, from `first` up to `past`, the `marked` ones in front."""
+@compiled_class
+class Partition:
+    """Numbers in sets: those of one side by side, from `first` up to `past`, the `marked` ones in front.
 
+    `touched` are the sets with marked elements.
+    """
+
+    set_count: int
+    touched_count: int
     elements: Ints
     places: Ints
     sets: Ints
@@ -28,32 +32,51 @@ class Partition(NamedTuple):
     past: Ints
     marked: Ints
     touched: Ints
-    sizes: Ints
+
+    def __init__(self, elements: Any, sets: Any, sizes: Any, set_count: int) -> None:
+        self.set_count = set_count
+        self.touched_count = 0
+        past = np.cumsum(sizes, dtype=np.int32)
+        self.elements = viewed(elements)
+        self.places = viewed(np.argsort(elements).astype(np.int32))
+        self.sets = viewed(sets)
+        self.first = viewed(past - sizes)
+        self.past = viewed(past)
+        self.marked = viewed(np.zeros_like(sizes))
+        self.touched = viewed(np.zeros_like(sizes))
+
+    def set_numbers(self) -> list[int]:
+        """Return the set of each number."""
+        return np.asarray(self.sets).tolist()
 
 
-class Transitions(NamedTuple):
+@compiled_class
+class Transitions:
     """The states that transitions come from; `incoming` are their numbers by the states that they lead to."""
 
     sources: Ints
     incoming: Ints
     bounds: Ints
 
+    def __init__(self, sources: Any, incoming: Any, bounds: Any) -> None:
+        self.sources = viewed(sources)
+        self.incoming = viewed(incoming)
+        self.bounds = viewed(bounds)
 
-@compiled_loop
+
+@loop
 def add_set(partition: Partition, first: int, past: int) -> None:
-    """Make a set of the elements at some places, unless there are none."""
-    if first == past:
-        return
-    number = partition.sizes[SETS]
+    """Make a set of the elements at some places."""
+    number = partition.set_count
     partition.first[number], partition.past[number] = first, past
     for place in range(first, past):
         partition.places[partition.elements[place]] = place
         partition.sets[partition.elements[place]] = number
-    partition.sizes[SETS] += 1
+    partition.set_count += 1
 
 
-@compiled_loop
-def mark(partition: Partition, element: int) -> None:
+@loop
+def mark_element(partition: Partition, element: int) -> None:
     """Mark an element, which is not marked yet."""
     number, place = partition.sets[element], partition.places[element]
     border = partition.first[number] + partition.marked[number]
@@ -61,17 +84,17 @@ def mark(partition: Partition, element: int) -> None:
     partition.elements[place], partition.places[other] = other, place
     partition.elements[border], partition.places[element] = element, border
     if partition.marked[number] == 0:
-        partition.touched[partition.sizes[TOUCHED]] = number
-        partition.sizes[TOUCHED] += 1
+        partition.touched[partition.touched_count] = number
+        partition.touched_count += 1
     partition.marked[number] += 1
 
 
-@compiled_loop
-def split(partition: Partition) -> None:
+@loop
+def split_sets(partition: Partition) -> None:
     """Cut each set into its marked elements and the others; the larger part stays the set, and none stays marked."""
-    while partition.sizes[TOUCHED]:
-        partition.sizes[TOUCHED] -= 1
-        number = partition.touched[partition.sizes[TOUCHED]]
+    while partition.touched_count > 0:
+        partition.touched_count -= 1
+        number = partition.touched[partition.touched_count]
         first, past = partition.first[number], partition.past[number]
         border = first + partition.marked[number]
         partition.marked[number] = 0
@@ -83,7 +106,7 @@ def split(partition: Partition) -> None:
             add_set(partition, border, past)
 
 
-@compiled_entry
+@entry
 def find_live(transitions: Transitions, live: Flags, queue: Ints, count: int) -> None:
     """Set the flags of the states from which a text can end; those that accept are set, and in front in the queue."""
     place = 0
@@ -97,21 +120,21 @@ def find_live(transitions: Transitions, live: Flags, queue: Ints, count: int) ->
         place += 1
 
 
-@compiled_entry
-def refine(transitions: Transitions, states: Partition, cords: Partition) -> None:
+@walk_entry
+def refine_partitions(transitions: Transitions, states: Partition, cords: Partition) -> None:
     """Cut the sets of two partitions, of live states and of the transitions between them, until none tells apart."""
     block, cord = 1, 0
-    while cord < cords.sizes[SETS]:
+    while cord < cords.set_count:
         for place in range(cords.first[cord], cords.past[cord]):
-            mark(states, int(transitions.sources[cords.elements[place]]))
-        split(states)
+            mark_element(states, transitions.sources[cords.elements[place]])
+        split_sets(states)
         cord += 1
-        while block < states.sizes[SETS]:
+        while block < states.set_count:
             for place in range(states.first[block], states.past[block]):
                 state = states.elements[place]
                 for number in range(transitions.bounds[state], transitions.bounds[state + 1]):
-                    mark(cords, int(transitions.incoming[number]))
-            split(cords)
+                    mark_element(cords, transitions.incoming[number])
+            split_sets(cords)
             block += 1
 
 
@@ -127,12 +150,10 @@ def _transitions(rows: NDArray[np.int32]) -> tuple[Transitions, NDArray[np.intp]
 def _partition(keys: NDArray[Any]) -> Partition:
     """Return the partition of as many numbers into those with the same key, with room for each to be a set."""
     _, sets, counts = np.unique(keys, return_inverse=True, return_counts=True)
-    elements = np.argsort(sets, kind="stable")
+    elements = np.argsort(sets, kind="stable").astype(np.int32)
     sizes = np.zeros(len(keys), dtype=np.int32)
     sizes[: len(counts)] = counts
-    past, unmarked = np.cumsum(sizes), np.zeros_like(sizes)
-    numbers = (elements, np.argsort(elements), sets, past - sizes, past, unmarked, unmarked, np.array([len(counts), 0]))
-    return Partition(*(each.astype(np.int32) for each in numbers))
+    return Partition(elements, sets.astype(np.int32), sizes, len(counts))
 
 
 def live_blocks(rows: NDArray[np.int32], accepting: NDArray[np.bool_]) -> NDArray[np.int32]:
@@ -150,8 +171,8 @@ def live_blocks(rows: NDArray[np.int32], accepting: NDArray[np.bool_]) -> NDArra
     if not live.all():
         transitions, labels = _transitions(blocks[rows[live]])
     states = _partition(~accepting[live])
-    refine(transitions, states, _partition(labels))
-    blocks[:-1][live] = numbered(states.sets.tolist())
+    refine_partitions(transitions, states, _partition(labels))
+    blocks[:-1][live] = numbered(states.set_numbers())
     return blocks[:-1]
 
 

@@ -10,11 +10,11 @@ from structured.automata import opcodes as op
 from structured.automata.loops.closure import close
 from structured.automata.loops.frames import character_node, frame, push
 from structured.automata.loops.machine import Machine, find_frame
-from structured.machine_code.notation import Ints, loop
 from structured.automata.loops.states import is_state_of, state_of
 from structured.automata.opcodes import UNLIMITED
+from structured.machine_code.notation import Ints, loop
 
-MAX_CHARACTERS, MAX_DISTANCE, EQUIVALENT_STATE, ENDED_BY_QUOTE_ONLY, QUOTELESS_STATE, EQUIVALENT_STATE_FIXED = range(6)
+RUN_CHARACTERS, RUN_DISTANCE, EQUIVALENT_STATE, ENDED_BY_QUOTE_ONLY, QUOTELESS_STATE, EQUIVALENT_STATE_FIXED = range(6)
 """The entries of the `results` of `find_string_run`, which are the fields of `StringRun`; NONE for DEAD."""
 
 QUOTE, BACKSLASH = 0x22, 0x5C
@@ -156,7 +156,7 @@ def find_any_string(machine: Machine, state: int, results: Ints) -> None:
             close(machine, tail)
             if not is_ended_by_quote_only(machine, tail):
                 return
-            results[MAX_DISTANCE] = max(results[MAX_DISTANCE], machine.frames[tail].distance + 1)
+            results[RUN_DISTANCE] = max(results[RUN_DISTANCE], machine.frames[tail].distance + 1)
             any_characters = machine.operands[machine.nodes[node].c + 1]
         elif not is_text_in_string(machine, leaf):
             return
@@ -189,12 +189,12 @@ def find_string_run(machine: Machine, state: int, longest: int, other_bytes: int
     leaf = unescaped_text_leaf(machine, state)
     if leaf < 0:
         return False
-    results[MAX_CHARACTERS], results[MAX_DISTANCE] = longest, machine.frames[leaf].distance + 1
+    results[RUN_CHARACTERS], results[RUN_DISTANCE] = longest, machine.frames[leaf].distance + 1
     results[EQUIVALENT_STATE], results[QUOTELESS_STATE] = state, NONE
     results[ENDED_BY_QUOTE_ONLY] = results[EQUIVALENT_STATE_FIXED] = 0
     node, after_item = machine.frames[leaf].node, machine.frames[leaf].tail
     if machine.nodes[node].operation == op.SCAN:
-        results[MAX_DISTANCE] = machine.frames[after_item].distance + distance_after_unescaped(machine, node)
+        results[RUN_DISTANCE] = machine.frames[after_item].distance + distance_after_unescaped(machine, node)
         return True
     if machine.nodes[node].operation == op.UNLIKE:
         find_any_string(machine, state, results)
@@ -206,7 +206,7 @@ def find_string_run(machine: Machine, state: int, longest: int, other_bytes: int
         return allowed == UNLIMITED or allowed >= longest
     results[ENDED_BY_QUOTE_ONLY] = 1
     if allowed != UNLIMITED:
-        results[MAX_CHARACTERS] = min(allowed + 1, longest)
+        results[RUN_CHARACTERS] = min(allowed + 1, longest)
     if allowed == UNLIMITED or allowed >= other_bytes:
         find_unlimited(machine, repetition, other_bytes, is_only_unescaped_reader(machine, state, leaf), results)
     return True
