@@ -162,14 +162,13 @@ class GrammarAutomaton:
     @property
     def table(self) -> NDArray[np.int32]:
         """The successors that are known; shape (states, 256)."""
-        table: Any = self._machine.states.table_array
-        rows: NDArray[np.int32] = table[: self._machine.states.room()]
-        return rows
+        table: NDArray[np.int32] = self._machine.states.table_array
+        return table[: self._machine.states.room()]
 
     @property
     def distances(self) -> NDArray[np.int32]:
         """The number of bytes in the shortest completion of each state; shape (states,)."""
-        distances: NDArray[np.int32] = self._machine.states.distance_array  # type: ignore[assignment]
+        distances: NDArray[np.int32] = self._machine.states.distance_array
         return distances
 
     @property

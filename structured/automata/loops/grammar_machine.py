@@ -8,7 +8,7 @@ from typing import Any
 
 from structured.automata.byte_automaton import UNKNOWN
 from structured.automata.loops.lexer_tables import LexerTables, lexer_token
-from structured.automata.loops.numbering import Numbering, number_of
+from structured.automata.loops.numbering import Numbering, make_slots, number_of
 from structured.automata.loops.state_table import StateTable, fill_state_slots, grow_rounds
 from structured.machine_code.arrays import filled, grown, viewed, zeros
 from structured.machine_code.limits import LimitError
@@ -212,9 +212,10 @@ class GrammarMachine:
 @rare_loop
 def make_room(machine: GrammarMachine, stack_room: int, parser_state_room: int, configuration_room: int) -> None:
     """Forget all configurations, parser states and stacks, and make room for so many."""
-    stack_numbers = Numbering(stack_room)
-    parser_state_numbers = Numbering(parser_state_room)
-    configuration_numbers = Numbering(configuration_room)
+    stack_numbers, parser_state_numbers, configuration_numbers = Numbering(), Numbering(), Numbering()
+    make_slots(stack_numbers, stack_room)
+    make_slots(parser_state_numbers, parser_state_room)
+    make_slots(configuration_numbers, configuration_room)
     stacks: list[Stack] = Stack.rows(stack_room)
     parser_states: list[ParserState] = ParserState.rows(parser_state_room)
     configurations: list[Configuration] = Configuration.rows(configuration_room)

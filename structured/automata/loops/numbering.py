@@ -17,14 +17,14 @@ class Slot(Row):
 
 @compiled_class
 class Numbering:
-    """The quadruples so far; `count` is the next number. So many as there is room for make no hash table grow."""
+    """The quadruples so far; `count` is the next number."""
 
     count: int
     slots: "list[Slot]"
 
-    def __init__(self, room: int = 0) -> None:
+    def __init__(self) -> None:
         self.count = 0
-        self.slots = Slot.rows(max(INITIAL_SLOTS, 1 << (2 * room).bit_length()))
+        self.slots = Slot.rows(INITIAL_SLOTS)
 
     def slot_count(self) -> int:
         """Return the number of slots, which take 20 bytes each."""
@@ -96,3 +96,10 @@ def double_slots(numbering: Numbering) -> None:
             first, second, third, fourth = old[place].first, old[place].second, old[place].third, old[place].fourth
             slot = slot_of(numbering, first, second, third, fourth)
             fill_slot(numbering, slot, first, second, third, fourth, old[place].number_plus_one - 1)
+
+
+@rare_loop
+def make_slots(numbering: Numbering, count: int) -> None:
+    """Make the hash table large enough for so many quadruples."""
+    while 2 * count >= len(numbering.slots):
+        double_slots(numbering)

@@ -1,8 +1,8 @@
 """Walks of a vocabulary: the effect of its tokens in a state of the lexer, found once for all states of the parser.
 
 A token of the vocabulary stays within one token of the grammar, or goes past its end at a byte. Which of them do so
-depends on the state of the lexer alone: that is a *walk*. The rest of a token after the end is a *subwalk*, below a node
-of the trie, in the state of the lexer that the parser puts it in.
+depends on the state of the lexer alone: that is a *walk*. The rest of a token after the end is a *subwalk*, below some
+nodes of the trie, in the state of the lexer that the parser puts it in.
 
 The bytes to a token end and those of a shortest text after it are enough for the text to end. So all states within a
 token share a few token ends; the masks do not depend on which: where none leads on, the text is searched for.
@@ -505,10 +505,10 @@ def is_node_set(walks: TokenWalks, node_set: int, first: int, count: int) -> boo
     start = walks.node_sets[node_set].first
     if walks.node_sets[node_set].count != count:
         return False
-    for place in range(count):
-        if walks.nodes[start + place] != walks.grouped[first + place]:
-            return False
-    return True
+    place = 0
+    while place < count and walks.nodes[start + place] == walks.grouped[first + place]:
+        place += 1
+    return place == count
 
 
 @loop
