@@ -44,8 +44,8 @@ HEADER = """\
 # cython: nonecheck=False, infer_types=True, binding=False, embedsignature=False
 import numpy as np
 cimport cython
-from structured.machine_code.arrays import blank_rows, filled, grown, rows_of, viewed, zeros
-from structured.machine_code.limits import LimitError, StateNeeded
+from structured.machine_code.growing_arrays import blank_rows, filled, grown, rows_of, viewed, zeros
+from structured.machine_code.loop_errors import LimitError, StateNeeded
 
 SOURCES = "{digest}"
 """
