@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from structured.machine_code.arrays import viewed
+from structured.machine_code.growing_arrays import viewed
 from structured.machine_code.notation import Bytes, Ints, compiled_class
 from structured.regex.character_sets import UNESCAPED_RANGES, byte_sequences
 

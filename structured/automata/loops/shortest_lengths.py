@@ -4,7 +4,7 @@ from typing import Any
 
 from structured.automata import opcodes as op
 from structured.automata.opcodes import FAR, UNLIMITED
-from structured.machine_code.arrays import viewed
+from structured.machine_code.growing_arrays import viewed
 from structured.machine_code.notation import Bytes, Ints, Rows, compiled_class, entry, loop
 
 

@@ -7,8 +7,8 @@ import numpy as np
 
 from structured.automata.byte_automaton import UNKNOWN
 from structured.automata.loops.numbering import mix
-from structured.machine_code.arrays import filled, grown, viewed, zeros
-from structured.machine_code.limits import LimitError
+from structured.machine_code.growing_arrays import filled, grown, viewed, zeros
+from structured.machine_code.loop_errors import LimitError
 from structured.machine_code.notation import Ints, Row, Rows, compiled_class, loop, rare_loop
 
 INITIAL_STATES, GROWN_STATES = 1 << 8, 1 << 11
