@@ -8,17 +8,22 @@ from threading import Lock
 from weakref import WeakSet
 
 _locks: WeakSet[Lock] = WeakSet()
+_registry_lock = Lock()
+"""The lock of `_locks`, which must not change while a fork takes them all."""
 _held: list[Lock] = []
 
 
 def machine_lock() -> Lock:
     """Return a new lock, which a fork takes and then releases."""
     lock = Lock()
-    _locks.add(lock)
+    with _registry_lock:
+        _locks.add(lock)
     return lock
 
 
 def _hold_all() -> None:
+    _registry_lock.acquire()
+    _held.append(_registry_lock)
     for lock in list(_locks):
         lock.acquire()
         _held.append(lock)
