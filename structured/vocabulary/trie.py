@@ -181,8 +181,10 @@ class TokenBytes:
 
     def counts(self, is_counted: NDArray[np.bool_]) -> NDArray[np.int32]:
         """Return how many bytes of each token are counted, by a flag for each byte of `text`."""
-        sums = np.concatenate([[0], np.cumsum(is_counted, dtype=np.int32)])
-        return (sums[self.starts + self.lengths] - sums[self.starts]).astype(np.int32)
+        sums = np.zeros(len(self.text) + 1, dtype=np.int32)
+        np.cumsum(is_counted, out=sums[1:])
+        counts: NDArray[np.int32] = sums[self.starts + self.lengths] - sums[self.starts]
+        return counts
 
 
 @dataclass(frozen=True, eq=False, slots=True)
