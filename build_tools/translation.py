@@ -1,19 +1,18 @@
-"""The translation of loops to Cython: modules of Python in the notation of `structured/machine_code/notation.py`,
-put together into one module of Cython.
+"""The translation of loops to Cython: the notation of `structured/machine_code/notation.py`, and what becomes of it.
 
 All modules become one, so that the C compiler sees all calls. The rules:
 
 - A function is marked `@loop`, `@rare_loop`, `@entry` or `@walk_entry`; others stay Python. In annotations `int` is 64
   bits wide, `bool` a flag, `float` double; `Ints`, `Rows` and so on are arrays, `list[X]` an array of the structs of a
-  subclass X of `Row`, `tuple[int, int]` a pair. Local variables are 64-bit integers unless they are annotated.
-- A class is marked `@compiled_class`; its annotated attributes are those of a C struct. Python sees all but its arrays.
-- Module-level integers are written into the code. Names of functions, classes and constants are unique over all modules.
-- An error is a return value of `ERROR`, which no loop returns otherwise.
+  subclass X of `Row`. Local variables are 64-bit integers unless they are annotated, in a `rare_loop` objects.
+- A class is marked `@compiled_class`; its annotated attributes are those of a struct of C. Python sees all but arrays.
+- Module-level integers are written into the code. Functions, classes and integers have unique names in all modules.
+- After an error a function returns a value that no loop returns otherwise, as `ERROR`.
 """
 
 import ast
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 ERROR = -2_000_000_000
@@ -23,7 +22,6 @@ TYPES = {
     "int": "long long",
     "bool": "bint",
     "float": "double",
-    "single": "float",
     "Ints": "int[::1]",
     "Rows": "int[:, ::1]",
     "Sequences": "int[:, :, ::1]",
@@ -34,11 +32,16 @@ TYPES = {
     "Masks": "const int[::1]",
     "Singles": "const float[::1]",
 }
-MARKS = ("loop", "rare_loop", "entry", "walk_entry")
+NUMBERS = ("long long", "bint", "double")
+ERRORS = {"long long": str(ERROR), "int": "-1", "bint": "-1", "double": "-1e300"}
+"""What functions return after an error; `int` is the type of those that return nothing else."""
+
+ENTRIES = ("entry", "walk_entry")
+MARKS = ("loop", "rare_loop", *ENTRIES)
 
 HEADER = """\
 # cython: language_level=3, boundscheck={checks}, wraparound=False, cdivision=True, initializedcheck={checks}
-# cython: nonecheck={checks}, infer_types=True, binding=False, embedsignature=False
+# cython: nonecheck=False, infer_types=True, binding=False, embedsignature=False
 import numpy as np
 cimport cython
 from structured.machine_code.arrays import blank_rows, filled, grown, rows_of, viewed, zeros
@@ -97,7 +100,9 @@ def _constants(tree: ast.Module, known: dict[str, int]) -> dict[str, int]:
         if isinstance(target, ast.Name) and type(value) is int:
             found[target.id] = value
         elif isinstance(target, ast.Tuple) and isinstance(value, range | tuple) and all(type(n) is int for n in value):
-            found |= {name.id: number for name, number in zip(target.elts, value, strict=True) if isinstance(name, ast.Name)}
+            found |= {
+                name.id: number for name, number in zip(target.elts, value, strict=True) if isinstance(name, ast.Name)
+            }
     return found
 
 
@@ -135,13 +140,11 @@ class _Unit:
             return text
         if text.startswith("list[") and text[5:-1] in self.structs:
             return f"{text[5:-1]}[::1]"
-        if text.startswith("tuple["):
-            return "(" + ", ".join(TYPES[name.strip()] for name in text[6:-1].split(",")) + ")"
         return "object"
 
     def struct(self, node: ast.ClassDef) -> str:
         """Return a struct of int32, and its type for NumPy."""
-        names = [field.target.id for field in node.body if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name)]
+        names = [ast.unparse(field.target) for field in node.body if isinstance(field, ast.AnnAssign)]
         fields = "".join(f"    int {name}\n" for name in names)
         dtype = ", ".join(f'("{name}", np.int32)' for name in names)
         return f"cdef struct {node.name}:\n{fields}\n{node.name}_dtype = np.dtype([{dtype}])"
@@ -161,78 +164,61 @@ class _Unit:
 
     def python(self, node: ast.FunctionDef) -> str:
         """Return a function that stays Python, its annotations left out."""
-        arguments = [*node.args.args]
-        names = ", ".join(
-            argument.arg if default is None else f"{argument.arg}={ast.unparse(default)}"
-            for argument, default in _with_defaults(node)
-        )
-        assert len(arguments) == len(list(_with_defaults(node)))
         decorators = "".join(f"@{mark}\n" for mark in _marks(node))
-        body = self._body(node, set())
-        return f"{decorators}def {node.name}({names}):\n{body}"
+        names = ", ".join(argument.arg for argument in node.args.args)
+        return f"{decorators}def {node.name}({names}):\n{self._body(node)}"
 
     def function(self, node: ast.FunctionDef) -> str:
-        """Return a loop as a function of C; for an entry, one of Python that calls it."""
-        mark = _mark(node)
-        returned = "int" if node.returns is None or ast.unparse(node.returns) == "None" else self.type_of(node.returns)
-        names = [argument.arg for argument in node.args.args]
-        is_method = bool(names) and names[0] == "self"
-        kinds = {argument.arg: self.type_of(argument.annotation) for argument in node.args.args}
-        typed = ", ".join(name if name == "self" else f"{kinds[name]} {name}" for name in names)
-        error = "except *" if returned.startswith("(") else "noexcept" if returned == "object" else f"except {self._error(returned)}"
-        if returned == "object":
-            error = ""
+        """Return a loop as a function of C; for an entry, one of Python that calls it, too."""
+        mark, returned = _mark(node), self._returned(node)
         lock = "with gil" if mark == "rare_loop" else "nogil"
-        symbol = node.name if mark in {"loop", "rare_loop"} else f"c_{node.name}"
-        text = f"cdef {returned} {symbol}({typed}) {error} {lock}:\n{self._body(node, set(names))}"
-        if returned == "int":
-            text += "\n    return 0"
-        if mark in {"loop", "rare_loop"}:
-            return text
-        assert not is_method, "entries are functions"
-        passed = ", ".join(f"{name}.view(np.uint8)" if kinds[name] == TYPES["Flags"] else name for name in names)
-        locals_ = "".join(
-            f"    cdef {kinds[name]} c_of_{name} = {name}{'.view(np.uint8)' if kinds[name] == TYPES['Flags'] else ''}\n"
-            for name in names
-        )
-        if mark == "entry":
-            call = f"    return c_{node.name}({passed})" if returned != "int" else f"    c_{node.name}({passed})"
-            return f"{text}\n\ndef {node.name}({', '.join(names)}):\n{call}"
-        inner = ", ".join(f"c_of_{name}" for name in names)
-        result = "" if returned == "int" else "result = "
-        declared = "" if returned == "int" else f"    cdef {returned} result\n"
-        tail = "" if returned == "int" else "\n    return result"
-        return (
-            f"{text}\n\ndef {node.name}({', '.join(names)}):\n{locals_}{declared}    with nogil:\n"
-            f"        {result}c_{node.name}({inner}){tail}"
-        )
+        kinds = {argument.arg: self.type_of(argument.annotation) for argument in node.args.args}
+        typed = ", ".join(f"{kind} {name}" for name, kind in kinds.items())
+        end = "\n    return 0" if returned == "int" else ""
+        is_entry = mark in ENTRIES
+        head = f"cdef {returned} {'c_' * is_entry}{node.name}({typed}) except {ERRORS[returned]} {lock}"
+        text = f"{head}:\n{self._body(node)}{end}"
+        return f"{text}\n\n{self._entry(node, kinds)}" if is_entry else text
 
-    @staticmethod
-    def _error(returned: str) -> str:
-        return {"long long": str(ERROR), "int": "-1", "bint": "-1", "double": "-1e300", "float": "-1e30"}.get(returned, "NULL")
+    def _entry(self, node: ast.FunctionDef, kinds: dict[str, str]) -> str:
+        """Return the function of Python for an entry. Flags of NumPy become bytes, and nothing may be None."""
+        typed, declared = [], ""
+        for name, kind in kinds.items():
+            if kind == TYPES["Flags"]:
+                declared += f"    cdef {kind} viewed_{name} = {name}.view(np.uint8)\n"
+            typed.append(name if kind == TYPES["Flags"] else f"{kind} {name}" + " not None" * (kind not in NUMBERS))
+        passed = ", ".join(f"viewed_{name}" if kind == TYPES["Flags"] else name for name, kind in kinds.items())
+        returned = self._returned(node)
+        call = f"c_{node.name}({passed})"
+        released = "    with nogil:\n    " if _mark(node) == "walk_entry" else ""
+        answer = "" if returned == "int" else "\n    return result"
+        body = f"    cdef {returned} result\n{declared}{released}    result = {call}{answer}"
+        return f"def {node.name}({', '.join(typed)}):\n{body}"
 
-    def _body(self, node: ast.FunctionDef, parameters: set[str]) -> str:
-        is_loop = bool(_mark(node))
+    def _returned(self, node: ast.FunctionDef) -> str:
+        """Return the type of a result in C; a loop without a result returns whether there was an error."""
+        is_nothing = node.returns is None or ast.unparse(node.returns) == "None"
+        return "int" if is_nothing else self.type_of(node.returns)
+
+    def _body(self, node: ast.FunctionDef) -> str:
         annotated = {
             each.target.id: self.type_of(each.annotation)
             for each in ast.walk(node)
             if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name)
         }
         lines = [f"    cdef {kind} {name}" for name, kind in annotated.items()]
-        if is_loop and _mark(node) != "rare_loop":
-            stored = {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
-            integers = sorted(stored - parameters - set(annotated))
-            if integers:
-                lines.append("    cdef long long " + ", ".join(integers))
+        integers = _stored(node) - {argument.arg for argument in node.args.args} - set(annotated)
+        if integers and _mark(node) not in {"", "rare_loop"}:
+            lines.append(f"    cdef long long {', '.join(sorted(integers))}")
         rewriter = _Rewriter(self, node)  # which changes the tree
         statements = [ast.fix_missing_locations(rewriter.visit(statement)) for statement in _without_docstring(node)]
         lines += [textwrap.indent(ast.unparse(statement), "    ") for statement in statements]
         return "\n".join(lines) if lines else "    pass"
 
 
-def _with_defaults(node: ast.FunctionDef) -> Iterator[tuple[ast.arg, ast.expr | None]]:
-    defaults = [None] * (len(node.args.args) - len(node.args.defaults)) + [*node.args.defaults]
-    return zip(node.args.args, defaults, strict=True)
+def _stored(node: ast.AST) -> set[str]:
+    """Return the variables that a function writes."""
+    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
 
 
 def _without_docstring(node: ast.FunctionDef) -> list[ast.stmt]:
@@ -245,9 +231,7 @@ class _Rewriter(ast.NodeTransformer):
     def __init__(self, unit: _Unit, function: ast.FunctionDef) -> None:
         self.unit = unit
         self.returns_nothing = bool(_mark(function))
-        self.local = {argument.arg for argument in function.args.args} | {
-            node.id for node in ast.walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-        }
+        self.local = _stored(function) | {argument.arg for argument in function.args.args}
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
         """Write a constant into the code."""
@@ -263,14 +247,13 @@ class _Rewriter(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         """Call the C function of an entry; make rows of structs by their type for NumPy."""
-        function = node.func
-        if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name) and function.value.id in self.unit.structs:
-            maker = {"rows": "blank_rows", "of": "rows_of"}[function.attr]
-            arguments = [self.visit(argument) for argument in node.args]
-            return ast.Call(ast.Name(maker, ast.Load()), [ast.Name(f"{function.value.id}_dtype", ast.Load()), *arguments], [])
         self.generic_visit(node)
-        if isinstance(function, ast.Name) and self.unit.functions.get(function.id) in {"entry", "walk_entry"}:
-            node.func = ast.Name(f"c_{function.id}", ast.Load())
+        match node.func:
+            case ast.Attribute(value=ast.Name(id=name), attr="rows" | "of" as maker) if name in self.unit.structs:
+                function = {"rows": "blank_rows", "of": "rows_of"}[maker]
+                return ast.Call(ast.Name(function), [ast.Name(f"{name}_dtype"), *node.args], [])
+            case ast.Name(id=name) if self.unit.functions.get(name) in ENTRIES:
+                node.func = ast.Name(f"c_{name}")
         return node
 
     def visit_Return(self, node: ast.Return) -> ast.AST:

@@ -1,9 +1,6 @@
 """What the tests share: the settings of hypothesis, and vocabularies that are slow to read."""
 
-import functools
 import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,7 +10,6 @@ from doubles import REAL_NAMES, ByteTokenizer, real_tokenizer, real_vocabulary
 from hypothesis import settings
 from real_model import NAME, REAL_MODEL, VARIABLE
 
-from structured.automata.loops.jit import compile_loops
 from structured.vocabulary import Vocabulary
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # tests use torch themselves, for products that threads wait over
@@ -24,30 +20,12 @@ settings.register_profile("thorough", deadline=None, max_examples=1000)  # pytes
 settings.load_profile("repeatable" if os.environ.get("CI") else "local")
 
 
-IS_COMPILED = os.environ.get("NUMBA_DISABLE_JIT", "0") == "0"
-ENGINE = frozenset({"automata", "decoding", "extraction", "index", "json_schema", "laws", "models", "output_types"})
-"""Folders of tests that run loops for long. What the others run of them is short, and right in either form."""
-
-
-def runs_machine_code(item: pytest.Item) -> bool:
-    """Tell whether a test waits until the loops are compiled."""
-    return item.path.parent.name in ENGINE
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    """Let another process compile the loops while tests run that do not wait for them."""
-    if IS_COMPILED and getattr(config.option, "numprocesses", None):
-        compiled = "from structured.automata.loops.jit import compile_loops; compile_loops()"
-        process = subprocess.Popen([sys.executable, "-c", compiled])
-        config.add_cleanup(process.wait)
-
-
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark as `quick` what is neither `thorough` nor `slow`, before tests are chosen by their marks.
 
     Real vocabularies take seconds to read, and so does the real model: all that is tested with them is thorough. Tests
-    in the folder `development` have that mark. Those that need machine code are last, when it may have been made.
+    in the folder `development` have that mark.
     """
     for item in items:
         if item.path.parent.name == "development":
@@ -59,7 +37,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("thorough")
         if not {"thorough", "slow", "development"} & {mark.name for mark in item.iter_markers()}:
             item.add_marker("quick")
-    items.sort(key=runs_machine_code)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -69,19 +46,6 @@ def _cache_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         patch.setenv("STRUCTURED_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
         patch.delenv("STRUCTURED_CACHE", raising=False)
         yield
-
-
-@pytest.fixture(autouse=True)
-def _machine_code(request: pytest.FixtureRequest) -> None:
-    """Test the machine code of loops, not the Python that runs until there is some, which has tests of its own."""
-    if runs_machine_code(request.node):
-        _compile_once()
-
-
-@functools.cache
-def _compile_once() -> None:
-    if IS_COMPILED:
-        compile_loops()
 
 
 @pytest.fixture(scope="session")

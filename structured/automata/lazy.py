@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structured.automata.byte_automaton import DEAD, ROW_COMPLETE, UNKNOWN, Automaton, reset_if_exhausted
-from structured.automata.table_states import walk_states
 from structured.automata.opcodes import FAR
 from structured.automata.regular import UNCOUNTED_SECONDS, Limits, RegularAutomaton
+from structured.automata.table_states import walk_states
 from structured.errors import PatternError
 from structured.vocabulary.trie import Trie
 

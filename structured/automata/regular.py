@@ -10,13 +10,10 @@ first step.
 """
 
 import hashlib
-import os
 from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
-from threading import Lock
 from typing import Any, Self, TypeVar
-from weakref import WeakSet
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,15 +21,15 @@ from numpy.typing import NDArray
 from structured.automata import opcodes as op
 from structured.automata.byte_automaton import DEAD, ROW_COMPLETE, UNKNOWN, StringParts, StringRun, runs_of_bytes
 from structured.automata.loops import replacement_states, state_walks, states, string_parts
-from structured.machine_code.limits import LimitError, StateNeeded
 from structured.automata.loops.machine import Machine
-from structured.machine_code.notation import SLOWDOWN
+from structured.automata.loops.machine_locks import machine_lock
 from structured.automata.program import Foundation, assemble
 from structured.automata.thread_clock import thread_seconds
 from structured.errors import PatternError
+from structured.machine_code.limits import LimitError, StateNeeded
+from structured.machine_code.notation import SLOWDOWN
 from structured.regex import Pattern, concat, excerpt, literal, without_bytes
 from structured.vocabulary.trie import Trie
-
 
 T = TypeVar("T")
 
@@ -78,12 +75,9 @@ class RegularAutomaton:
         """Make a machine with only the state before the first byte."""
         program = self._program
         self.seconds = 0.0
-        self._lock = Lock()
-        self._machine = Machine(
-            program.nodes, program.operands, program.text, self.limits.states, self.limits.bytes
-        )
+        self._lock = machine_lock()
+        self._machine = Machine(program.nodes, program.operands, program.text, self.limits.states, self.limits.bytes)
         self.start = self._call(states.begin, program.root)
-        _AUTOMATA.add(self)
 
     def __repr__(self) -> str:
         return f"RegularAutomaton({str(self.pattern)!r}, states={self._states_used})"
@@ -178,12 +172,9 @@ class RegularAutomaton:
         return max(self._walk_part(trie, part, mask, distance_limit) for part in self.split_by_item(state))
 
     def _walk_part(self, trie: Trie, state: int, mask: NDArray[np.uint32], distance_limit: int) -> int:
-        def walk(machine: Machine) -> int:
-            return state_walks.walk(trie.arrays, machine, distance_limit, mask)
-
         with self._lock:
-            state_walks.start_walk(trie.arrays, self._machine, state)
-            return self._timed(walk)
+            state_walks.start_walk(self._machine, trie.arrays, state)
+            return self._timed(state_walks.walk, trie.arrays, distance_limit, mask)
 
     def is_in_unique_item(self, state: int) -> bool:
         """Tell whether a state is inside an item that must differ, where nearly each token makes a new state."""
@@ -289,27 +280,6 @@ class RegularAutomaton:
             pattern=excerpt(self.pattern),
             remedy="Nest fewer bounded repetitions, or make alternatives start differently.",
         )
-
-
-_AUTOMATA: WeakSet[RegularAutomaton] = WeakSet()
-"""All automata, whose loops run without the GIL: a fork waits until none of them is half way through one."""
-
-_held: list[Lock] = []
-
-
-def _hold_all() -> None:
-    for automaton in list(_AUTOMATA):
-        automaton._lock.acquire()  # noqa: SLF001  of this module
-        _held.append(automaton._lock)  # noqa: SLF001
-
-
-def _release_all() -> None:
-    while _held:
-        _held.pop().release()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_hold_all, after_in_parent=_release_all, after_in_child=_release_all)
 
 
 def _row_text(row: NDArray[np.int32]) -> str:

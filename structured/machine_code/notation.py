@@ -8,17 +8,31 @@ give plain integers. `build_tools/translation.py` has the rules of the notation.
 
 import functools
 import os
+import warnings
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any, ClassVar, ParamSpec, TypeVar, get_type_hints
 
 from structured.machine_code.arrays import viewed
 
-try:
+
+def _compiled_module() -> Any:
+    """Return the compiled module; None if there is none, or if it is not wanted."""
     if os.environ.get("STRUCTURED_COMPILED", "1") == "0":
-        raise ImportError
-    from structured import _compiled  # type: ignore[attr-defined,unused-ignore]  # absent in a checkout
-except ImportError:
-    _compiled = None
+        return None
+    try:
+        return import_module("structured._compiled")
+    except ModuleNotFoundError:
+        return None
+    except ImportError as error:
+        message = (
+            f"The loops run as Python, slowly: their compiled module cannot be loaded ({error}). Reinstall structured."
+        )
+        warnings.warn(message, RuntimeWarning, stacklevel=2)
+        return None
+
+
+_compiled = _compiled_module()
 
 IS_COMPILED = _compiled is not None
 """Whether the loops run as machine code."""
@@ -63,8 +77,8 @@ def rare_loop(function: Callable[P, T]) -> Callable[P, T]:
 def entry(function: Callable[P, T]) -> Callable[P, T]:
     """Mark a function that Python and loops call; the GIL is kept."""
     if _compiled is not None:
-        twin: Callable[P, T] = getattr(_compiled, function.__name__)
-        return twin
+        compiled: Callable[P, T] = _twin(function.__name__)
+        return compiled
 
     @functools.wraps(function)
     def call(*arguments: P.args, **_: P.kwargs) -> T:
@@ -81,7 +95,14 @@ def walk_entry(function: Callable[P, T]) -> Callable[P, T]:
 
 def compiled_class(python_class: C) -> C:
     """Mark a class whose attributes are annotated with what they are in C."""
-    return python_class if _compiled is None else getattr(_compiled, python_class.__name__)
+    return python_class if _compiled is None else _twin(python_class.__name__)
+
+
+def _twin(name: str) -> Any:
+    """Return what the compiled module has in place of a function or class."""
+    if not hasattr(_compiled, name):
+        raise ImportError(f"{_compiled.__file__} is older than the source, and lacks {name}: install structured again.")
+    return getattr(_compiled, name)
 
 
 class Row:

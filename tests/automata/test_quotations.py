@@ -360,7 +360,7 @@ def test_hostile_documents_stay_within_the_limits(document: str, any_character: 
 
 @given(st.data())
 def test_ends_are_measured_as_place_by_place(data: st.DataObject) -> None:
-    """An end is here if the rule accepts, nowhere behind a barrier or a dead state, else one byte farther than at the next place."""
+    """An end is here if the rule accepts, nowhere behind a barrier or a dead state, else a byte farther than next."""
     size, states, class_count = (data.draw(st.integers(1, most)) for most in (12, 4, 3))
     rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))
     text = rng.choice(np.array([97, BARRIER], dtype=np.uint8), size, p=[0.9, 0.1])

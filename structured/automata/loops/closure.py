@@ -7,8 +7,8 @@ from structured.automata import opcodes as op
 from structured.automata.loops.distinct_items import insert_written, unfold_distinct, unfold_item
 from structured.automata.loops.frames import frame, operation_of, push, unlike_length, word_length
 from structured.automata.loops.machine import Machine, add_leaf, find_frame, grow_scratch
-from structured.machine_code.notation import loop
 from structured.automata.opcodes import FAR, UNLIMITED
+from structured.machine_code.notation import loop
 
 
 @loop

@@ -18,8 +18,8 @@ from structured.automata import opcodes as op
 from structured.automata.byte_automaton import DEAD, ROW_COMPLETE, UNKNOWN
 from structured.automata.loops.frames import distinct_length, frame, push
 from structured.automata.loops.machine import Machine, find_frame, grow_scratch, request_state
-from structured.machine_code.notation import loop
 from structured.automata.opcodes import FAR, UNLIMITED
+from structured.machine_code.notation import loop
 
 ITEM_START, ANY_TEXT = -1, -2
 """Values of `first` in two more kinds of frames of ITEM. ITEM_START, on FINISHED, has the state before any item in

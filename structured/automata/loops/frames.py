@@ -1,10 +1,10 @@
-"""The frames of the regular automaton: how they are interned, and the bytes that each adds to the shortest completion."""
+"""The frames of the regular automaton, and the bytes that each adds to the shortest completion."""
 
 from structured.automata import opcodes as op
 from structured.automata.loops.machine import Machine, find_frame, new_frame
-from structured.machine_code.notation import loop
 from structured.automata.loops.quoting import quotation_length
 from structured.automata.opcodes import FAR
+from structured.machine_code.notation import loop
 
 
 @loop

@@ -6,12 +6,12 @@ what is left to read of a text. Frames are interned, so that equal stacks are on
 
 from typing import Any
 
-from structured.machine_code.limits import LimitError, StateNeeded
-from structured.machine_code.arrays import grown, viewed, zeros
-from structured.machine_code.notation import Bytes, Ints, Row, compiled_class, loop, rare_loop
 from structured.automata.loops.numbering import Numbering, known_number, number_of
 from structured.automata.loops.state_table import StateTable, grow_rounds
 from structured.automata.opcodes import FINISHED, QUOTATION
+from structured.machine_code.arrays import grown, viewed, zeros
+from structured.machine_code.limits import LimitError, StateNeeded
+from structured.machine_code.notation import Bytes, Ints, Row, compiled_class, loop, rare_loop
 
 
 class Node(Row):
@@ -200,8 +200,8 @@ def grow_frames(machine: Machine) -> None:
     """Make room for twice as many frames."""
     room = 2 * len(machine.frames)
     check_memory(machine, 32 * room)
+    grow_rounds(machine.states, room)  # first: after an error there is none for a frame that has no round
     machine.frames = grown(machine.frames, room)
-    grow_rounds(machine.states, room)
 
 
 @rare_loop

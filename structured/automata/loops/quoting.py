@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 
 from structured.automata import opcodes as op
 from structured.automata.byte_automaton import DEAD
-from structured.machine_code.notation import Bytes, Flags, Ints, Rows, entry, loop
 from structured.automata.loops.machine import Machine
 from structured.automata.opcodes import BARRIER, FAR, UNLIMITED
+from structured.machine_code.notation import Bytes, Flags, Ints, Rows, entry, loop
 
 _INTEGER_BYTES = 8
 """The bytes of each suffix that the first round compares: as many as an integer holds."""

@@ -7,12 +7,12 @@ from structured.automata import opcodes as op
 from structured.automata.loops.distinct_items import item_frame, item_with_prefix, with_any_text
 from structured.automata.loops.frames import frame, operation_of
 from structured.automata.loops.machine import Machine, grow_scratch
-from structured.machine_code.notation import Ints, entry, loop
 from structured.automata.loops.state_table import add_element
 from structured.automata.loops.states import state_of_elements
 from structured.automata.loops.string_parts import MAX_HEIGHT, frame_at, lone_item
 from structured.automata.loops.string_runs import NONE
 from structured.automata.opcodes import FAR, UNLIMITED
+from structured.machine_code.notation import Ints, entry, loop
 
 
 @loop

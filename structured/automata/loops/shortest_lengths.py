@@ -3,9 +3,9 @@
 from typing import Any
 
 from structured.automata import opcodes as op
+from structured.automata.opcodes import FAR, UNLIMITED
 from structured.machine_code.arrays import viewed
 from structured.machine_code.notation import Bytes, Ints, Rows, compiled_class, entry, loop
-from structured.automata.opcodes import FAR, UNLIMITED
 
 
 @compiled_class
@@ -98,7 +98,11 @@ def shortest_scan(program: ProgramArrays, node: int) -> int:
                 program.operands[row + 3], program.operands[row + 4] = fewest, shortest
                 changed = True
     max_characters = program.nodes[node, op.C]
-    return FAR if max_characters != UNLIMITED and program.operands[start + 3] > max_characters else program.operands[start + 4]
+    return (
+        FAR
+        if max_characters != UNLIMITED and program.operands[start + 3] > max_characters
+        else program.operands[start + 4]
+    )
 
 
 @loop
@@ -179,6 +183,9 @@ def measure(program: ProgramArrays, first: int) -> bool:
     for node in range(first, len(program.nodes)):
         if program.nodes[node, op.SHORTEST] == FAR:
             return False
-        if program.nodes[node, op.OPERATION] == op.REPEAT and program.nodes[program.nodes[node, op.A], op.SHORTEST] == 0:
+        if (
+            program.nodes[node, op.OPERATION] == op.REPEAT
+            and program.nodes[program.nodes[node, op.A], op.SHORTEST] == 0
+        ):
             program.nodes[node, op.B] = 0  # where the item may be empty, a count from 0 on matches the same
     return True

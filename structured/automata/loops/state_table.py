@@ -5,11 +5,11 @@ The elements of a regular automaton are frames, those of a grammar's automaton c
 
 import numpy as np
 
-from structured.automata.byte_automaton import DEAD, UNKNOWN
-from structured.machine_code.limits import LimitError
-from structured.machine_code.arrays import filled, grown, viewed, zeros
-from structured.machine_code.notation import Ints, Row, Rows, compiled_class, loop, rare_loop
+from structured.automata.byte_automaton import UNKNOWN
 from structured.automata.loops.numbering import mix
+from structured.machine_code.arrays import filled, grown, viewed, zeros
+from structured.machine_code.limits import LimitError
+from structured.machine_code.notation import Ints, Row, Rows, compiled_class, loop, rare_loop
 
 INITIAL_STATES, GROWN_STATES = 1 << 8, 1 << 11
 """The rows of a new table, 256 KB, and those that it has when these are full, 2 MB. When it grows again, it gets room
@@ -158,7 +158,10 @@ def grow_rounds(states: StateTable, count: int) -> None:
 
 @rare_loop
 def grow_states(states: StateTable) -> None:
-    """Make room for twice as many states. Raises LimitError if these are too many."""
+    """Make room for twice as many states. Raises LimitError if these are too many.
+
+    All arrays are made before the first is replaced, so that an error leaves the states as they are.
+    """
     if states.count >= states.max_states:
         raise LimitError(f"more than {states.max_states:,} states")
     room = 2 * len(states.rows)
@@ -166,17 +169,24 @@ def grow_states(states: StateTable) -> None:
         rows = GROWN_STATES if room <= GROWN_STATES else max(states.max_states, room)
         table = np.empty((rows, 256), dtype=np.int32)
         table[: states.count] = states.table_array[: states.count]
-        states.table_array = table
         states.table = viewed(table)
+        states.table_array = table
     distances = np.zeros(room, dtype=np.int32)
     distances[: states.count] = states.distance_array[: states.count]
-    states.distance_array = distances
     states.distances = viewed(distances)
+    states.distance_array = distances
+    slots: Ints = filled(-1, 2 * room)
     states.rows = grown(states.rows, room)
-    states.slots = filled(-1, 2 * room)
+    states.slots = slots
+    fill_state_slots(states)
+
+
+@loop
+def fill_state_slots(states: StateTable) -> None:
+    """Fill the empty hash table of the states."""
     for state in range(states.count):
-        place, count = states.rows[state].first_element, states.rows[state].element_count
-        slot = hash_of_elements(states, place, count) & (2 * room - 1)
+        code = hash_of_elements(states, states.rows[state].first_element, states.rows[state].element_count)
+        slot = code & (len(states.slots) - 1)
         while states.slots[slot] >= 0:
-            slot = (slot + 1) & (2 * room - 1)
+            slot = (slot + 1) & (len(states.slots) - 1)
         states.slots[slot] = state

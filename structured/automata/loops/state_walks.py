@@ -181,7 +181,7 @@ def first_level(machine: Machine, level: int) -> int:
 
 
 @loop
-def follow_exactly(trie: TrieArrays, machine: Machine, level: int, end_level: int, byte: int) -> int:
+def follow_exactly(machine: Machine, trie: TrieArrays, level: int, end_level: int, byte: int) -> int:
     """Return the successor by a byte after the item that ended at a level, made for its text, or DEAD."""
     leaf, first = -machine.levels[level].state, first_level(machine, level)
     item, text, written = machine.frames[leaf].node, machine.frames[leaf].second, machine.frames[leaf].tail
@@ -224,7 +224,7 @@ def is_right_after_item(machine: Machine, level: int, end_level: int, state: int
 
 
 @loop
-def read_after_item(trie: TrieArrays, machine: Machine, level: int, end_level: int, byte: int) -> int:
+def read_after_item(machine: Machine, trie: TrieArrays, level: int, end_level: int, byte: int) -> int:
     """Return the successor by a byte after the item that ended at a level, as `read_item`."""
     state = -1 - machine.levels[level].item_state
     if end_level == level:
@@ -235,47 +235,49 @@ def read_after_item(trie: TrieArrays, machine: Machine, level: int, end_level: i
     item = machine.frames[-machine.levels[level].state].node
     is_inexhaustible = machine.operands[machine.nodes[item].a + op.IS_INEXHAUSTIBLE]
     if not is_inexhaustible or not is_right_after_item(machine, level, end_level, successor):
-        return follow_exactly(trie, machine, level, end_level, byte)
+        return follow_exactly(machine, trie, level, end_level, byte)
     machine.levels[level + 1].item_state, machine.levels[level + 1].end_level = -1 - successor, end_level
     machine.levels[level + 1].upper_bound = machine.states.distances[successor]
     return UNKNOWN
 
 
 @loop
-def read_item(trie: TrieArrays, machine: Machine, level: int, byte: int) -> int:
+def read_item(machine: Machine, trie: TrieArrays, level: int, byte: int) -> int:
     """Return the successor by a byte inside an item that must differ, or after it: a state, or DEAD.
 
     UNKNOWN if it is inside or after the item too: its progress is then in the next level.
     """
     state, text = machine.levels[level].item_state, machine.levels[level].item_text
     if state < 0:
-        return read_after_item(trie, machine, level, machine.levels[level].end_level, byte)
+        return read_after_item(machine, trie, level, machine.levels[level].end_level, byte)
     successor = read_in_item(machine, level, byte)
     leaf = -machine.levels[level].state
     if machine.states.distances[state] > 0 or (text >= 0 and is_written(machine, text, machine.frames[leaf].tail)):
         return successor
     if successor == DEAD:
-        return read_after_item(trie, machine, level, level, byte)
+        return read_after_item(machine, trie, level, level, byte)
     state_after = state_after_any_item(machine, leaf)
-    if state_after == DEAD or step(machine, state_after, byte) == DEAD:  # as after a digit, where a number goes on or ends
+    if (
+        state_after == DEAD or step(machine, state_after, byte) == DEAD
+    ):  # as after a digit, where a number goes on or ends
         return UNKNOWN
-    return follow_exactly(trie, machine, level, level, byte)
+    return follow_exactly(machine, trie, level, level, byte)
 
 
 @loop
-def read_new(trie: TrieArrays, machine: Machine, level: int, byte: int) -> int:
+def read_new(machine: Machine, trie: TrieArrays, level: int, byte: int) -> int:
     """Return the successor by a byte that the table does not have, as `read_quoted` and `read_item`."""
     state = machine.levels[level].state
-    if state >= 0 and not (machine.has_quotations and enter_quotation(machine, state, level)):
-        if not enter_item(machine, state, level):
-            return step(machine, state, byte)
+    is_entered = state < 0 or (machine.has_quotations and enter_quotation(machine, state, level))
+    if not is_entered and not enter_item(machine, state, level):
+        return step(machine, state, byte)
     if operation_of(machine, -machine.levels[level].state) == op.ITEM:
-        return read_item(trie, machine, level, byte)
+        return read_item(machine, trie, level, byte)
     return read_quoted(machine, level, byte)
 
 
 @entry
-def start_walk(trie: TrieArrays, machine: Machine, state: int) -> None:
+def start_walk(machine: Machine, trie: TrieArrays, state: int) -> None:
     """Put the machine at the beginning of the walk of a trie from a state."""
     if trie.height + 2 > len(machine.levels):
         grow_levels(machine, trie.height + 2)
@@ -284,12 +286,12 @@ def start_walk(trie: TrieArrays, machine: Machine, state: int) -> None:
 
 
 @walk_entry
-def walk(trie: TrieArrays, machine: Machine, distance_limit: int, mask: Words) -> int:
+def walk(machine: Machine, trie: TrieArrays, distance_limit: int, mask: Words) -> int:
     """Walk a trie as `table_walks.walk` does, making the states that are missing on the way.
 
     Sets the bits of the tokens after which at most `distance_limit` bytes are needed, and returns an upper bound of the
-    bytes needed after any token. No states are made inside quotations and items that must differ. The walk goes on where
-    the machine stands: `start_walk` comes first, and the same call again after StateNeeded.
+    bytes needed after any token. No states are made inside quotations and items that must differ. The walk goes on
+    where the machine stands: `start_walk` comes first, and the same call again after StateNeeded.
     """
     level = machine.level
     state, node, end = machine.levels[level].state, machine.levels[level].next, machine.levels[level].end
@@ -301,7 +303,7 @@ def walk(trie: TrieArrays, machine: Machine, distance_limit: int, mask: Words) -
         target = UNKNOWN if state < 0 else machine.states.table[state, trie.byte[node]]
         if target == UNKNOWN:
             machine.levels[level].next, machine.level = node, level
-            target = read_new(trie, machine, level, trie.byte[node])
+            target = read_new(machine, trie, level, trie.byte[node])
             state = machine.levels[level].state
         child = node
         node += 1

@@ -5,12 +5,12 @@ from structured.automata.byte_automaton import DEAD, ROW_COMPLETE, UNKNOWN
 from structured.automata.loops.closure import close
 from structured.automata.loops.distinct_items import ITEM_START, item_after
 from structured.automata.loops.frames import frame, push
-from structured.machine_code.limits import LimitError
 from structured.automata.loops.machine import Machine, add_arc, check_memory
-from structured.machine_code.notation import entry, loop, rare_loop
 from structured.automata.loops.state_table import add_element, add_state, known_state
 from structured.automata.loops.transitions import MAX_UNJOINED, gather_arcs, join_frames
 from structured.automata.opcodes import FAR
+from structured.machine_code.limits import LimitError
+from structured.machine_code.notation import entry, loop, rare_loop
 
 MAX_LEAVES = 1 << 24
 """The most frames to which one byte may lead, counted once for each path: about 0.1 seconds."""

@@ -13,11 +13,11 @@ from structured.automata.byte_automaton import UNKNOWN
 from structured.automata.loops.distinct_items import item_with_prefix, prefix_of, unique_item_length
 from structured.automata.loops.frames import frame, operation_of
 from structured.automata.loops.machine import Machine, request_state
-from structured.machine_code.notation import Ints, entry, loop
 from structured.automata.loops.state_table import add_element
 from structured.automata.loops.states import state_of_elements
 from structured.automata.loops.string_runs import BACKSLASH, NONE, QUOTE, find_string_run, first_quote
 from structured.automata.opcodes import FAR
+from structured.machine_code.notation import Ints, entry, loop
 
 BROAD_STATE, NARROW_STATE, EXTRA_DISTANCE = range(3)
 """The entries of the `results` of `find_string_parts`, which are the fields of `StringParts`; NONE for DEAD."""
@@ -94,7 +94,11 @@ def cut_off(machine: Machine, leaf: int) -> int:
             heights += 1
     for height in range(heights - 1, -1, -1):
         current = frame_at(machine, leaf, height)
-        node, first, second = machine.frames[current].node, machine.frames[current].first, machine.frames[current].second
+        node, first, second = (
+            machine.frames[current].node,
+            machine.frames[current].first,
+            machine.frames[current].second,
+        )
         top = frame(machine, node, first, second, top)
     return top
 
@@ -151,10 +155,10 @@ def is_ended_by_quote(machine: Machine, leaf: int) -> bool:
     if machine.nodes[node].operation == op.WORDS:
         if machine.frames[leaf].second > 0:
             return False
+        escaped = 0
         for word in range(machine.nodes[node].b):
-            if machine.text[machine.operands[start + word]] != BACKSLASH:
-                return False
-        return True
+            escaped += machine.text[machine.operands[start + word]] == BACKSLASH
+        return escaped == machine.nodes[node].b
     while current != op.FINISHED:
         part = part_with_quote(machine, current)
         if part != NONE:

@@ -10,9 +10,9 @@ from structured.automata import opcodes as op
 from structured.automata.loops.closure import close
 from structured.automata.loops.frames import character_node, frame, push
 from structured.automata.loops.machine import Machine, find_frame
-from structured.machine_code.notation import Ints, loop
 from structured.automata.loops.states import is_state_of, state_of
 from structured.automata.opcodes import UNLIMITED
+from structured.machine_code.notation import Ints, loop
 
 RUN_CHARACTERS, RUN_DISTANCE, EQUIVALENT_STATE, ENDED_BY_QUOTE_ONLY, QUOTELESS_STATE, EQUIVALENT_STATE_FIXED = range(6)
 """The entries of the `results` of `find_string_run`, which are the fields of `StringRun`; NONE for DEAD."""

@@ -7,10 +7,10 @@ from structured.automata import opcodes as op
 from structured.automata.byte_automaton import DEAD, ROW_COMPLETE
 from structured.automata.loops.frames import character_node, frame, is_whole_word, next_word, operation_of, push
 from structured.automata.loops.machine import Machine, add_arc
-from structured.machine_code.notation import loop
 from structured.automata.loops.quoting import byte_at, first_rank, length_of_first, rule_after
 from structured.automata.loops.state_table import grow_elements
 from structured.automata.opcodes import FAR, UNLIMITED
+from structured.machine_code.notation import loop
 
 
 @loop
