@@ -47,7 +47,8 @@ class Partition:
 
     def set_numbers(self) -> list[int]:
         """Return the set of each number."""
-        return np.asarray(self.sets).tolist()
+        numbers: list[int] = np.asarray(self.sets).tolist()
+        return numbers
 
 
 @compiled_class
