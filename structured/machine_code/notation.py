@@ -11,7 +11,7 @@ import os
 import warnings
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any, ClassVar, ParamSpec, TypeVar, get_type_hints
+from typing import Any, ClassVar, ParamSpec, Protocol, TypeVar, get_type_hints
 
 from structured.machine_code.growing_arrays import viewed
 
@@ -40,21 +40,36 @@ IS_COMPILED = _compiled is not None
 SLOWDOWN = 1 if IS_COMPILED else 30
 """About how many times more time the loops take than as machine code: limits of time are meant for that."""
 
-Ints = Any
-"""An array of int32, in C order, as all of these."""
-Rows = Any
-"""A two-dimensional array of int32."""
+
+class Ints(Protocol):
+    """An array of int32, in C order, as all of these."""
+
+    def __getitem__(self, place: int, /) -> int: ...
+    def __setitem__(self, place: int, value: int, /) -> None: ...
+    def __len__(self) -> int: ...
+
+
+class Rows(Protocol):
+    """A two-dimensional array of int32."""
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...  # noqa: D102
+    def __getitem__(self, place: tuple[int, int], /) -> int: ...
+    def __setitem__(self, place: tuple[int, int], value: int, /) -> None: ...
+    def __len__(self) -> int: ...
+
+
 Sequences = Any
 """A three-dimensional array of int32."""
-Words = Any
+Words = Ints
 """An array of uint32."""
-Flags = Any
+Flags = Ints
 """An array of bool."""
-Bytes = Any
+Bytes = Ints
 """An array of uint8 that is read only."""
-Text = Any
+Text = Ints
 """An array of uint8."""
-Masks = Any
+Masks = Ints
 """An array of int32 that is read only."""
 Singles = Any
 """An array of float32 that is read only."""

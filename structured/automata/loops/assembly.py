@@ -3,6 +3,7 @@
 The nodes that most patterns consist of are added here; for the others, `makers` has functions of Python.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,16 +21,16 @@ class Assembly:
     """The arrays of a program while it is assembled; see `opcodes.py`. The first row is that of UNION.
 
     `operations` has the operations of the patterns that are added here, by their types, and `makers` the functions
-X the row of each pattern, by its identity, and `references` the operand of each
+    of Python for the others. `rows` has the row of each pattern, by its identity, and `references` the operand of each
     reference, whose target is added later.
     """
 
     operations: Any
-    makers: Any
-    rows: Any
-    byte_sets: Any
-    sets: Any
-    starts: Any
+    makers: dict[type, Callable[[Any, Any], int]]
+    rows: dict[int, int]
+    byte_sets: dict[Any, int]
+    sets: dict[Any, int]
+    starts: dict[int, int]
     references: Any
     text: Any
     node_array: Any
