@@ -87,7 +87,6 @@ class Ours:
     """This library."""
 
     def __init__(self, model: "HuggingFaceModel", clock: Clock) -> None:
-        from structured.automata.loops.jit import compile_loops
         from structured.decoding.generate import compile_type
         from structured.output_types.resolve import resolve_type
 
@@ -97,7 +96,6 @@ class Ours:
         self.model.model.forward = self.forward.on(self.model.model.forward)
         self.model.prefill = self.passes.on(self._prefilling(self.model.prefill))
         self._indexes: dict[str, Any] = {}
-        compile_loops()
         compile_type(resolve_type(bool), self.model.vocabulary).mask(0)  # which lays out the vocabulary
 
     def compile(self, kind: str) -> None:

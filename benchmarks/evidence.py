@@ -33,7 +33,6 @@ from pydantic import BaseModel, TypeAdapter, ValidationError, create_model
 from benchmarks.gold import Record, Split, is_same, leaves, records
 from benchmarks.gold.types import TYPES
 from structured import Extractor, Grounded, Result, classify, load_model
-from structured.automata.loops.jit import compile_loops
 from structured.decoding.requests import Generation
 from structured.errors import ModelError, StructuredWarning
 from structured.extraction import events
@@ -430,7 +429,6 @@ def main() -> None:
     parser.add_argument("--out", type=Path, help="a file of answers, one a line; what it has is not asked again")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore", StructuredWarning)
-    compile_loops()
     model = load_model(arguments.model)
     answers, choices = known(arguments.out, model.name)
     for split, way, output_type in itertools.product(arguments.splits, arguments.ways, TYPES):

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.documents import Item
-from structured.automata.loops.jit import compile_loops
 from structured.decoding.generate import compile_type, generate
 from structured.decoding.requests import Request
 from structured.decoding.sampling import Sampler
@@ -72,7 +71,6 @@ def flat_cost(tokenizer: str) -> str:
 
 def flat_cost_of(vocabulary: Vocabulary, *, early: int = EARLY, late: int = LATE, repeats: int = 5) -> str:
     """Return the table for a vocabulary; the first of all runs, which makes the masks, does not count."""
-    compile_loops()
     lines = [f"| | µs at token {early} | µs at token {late} | ratio | aim |", "|---" * 5 + "|"]
     for title, force in (("nothing forced", False), ("forced runs", True)):
         pairs = [measure(vocabulary, force=force, places=(early, late)) for _ in range(repeats + 1)][1:]

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structured.automata import DEAD, RegularAutomaton
-from structured.automata.loops.jit import compile_loops
 from structured.index.index import Index
 from structured.index.masks import MaskTable
 from structured.json_schema.document.location import Compilation, KeyOrder, Reading
@@ -28,7 +27,6 @@ class Engine:
     key_order: KeyOrder = "any"
 
     def __init__(self, hf_tokenizer: TransformersTokenizer) -> None:
-        compile_loops()
         self.vocabulary = Vocabulary.from_transformers(hf_tokenizer)
         self.vocabulary.trie  # noqa: B018  belongs to the vocabulary, not to a schema
         self.vocabulary.string_tries  # noqa: B018

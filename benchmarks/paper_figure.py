@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structured.automata import DEAD, RegularAutomaton
-from structured.automata.loops.jit import compile_loops
 from structured.index.index import Index
 from structured.index.masks import unpack
 from structured.regex.character_classes import PYTHON
@@ -109,7 +108,6 @@ def curves(vocabulary: Vocabulary, steps: int = STEPS) -> dict[str, list[float]]
         FROM_STATE: lambda: Scan(vocabulary, again=False),
         INDEXED: lambda: Indexed(vocabulary),
     }
-    compile_loops()
     Indexed(vocabulary).mask()  # makes the trie, which belongs to the vocabulary
     measured = {name: measure(make, vocabulary, steps) for name, make in ways.items()}
     if len({tuple(token_ids) for _, token_ids in measured.values()}) != 1:

@@ -26,7 +26,6 @@ from typing import Any, NamedTuple, cast
 from pydantic import BaseModel, ValidationError
 
 from structured import Extractor, StructuredError, evaluate, load_model
-from structured.automata.loops.jit import compile_loops
 from structured.errors import StructuredWarning
 from structured.errors.values import message
 from structured.jobs import Evaluation
@@ -255,7 +254,6 @@ def ask(arguments: argparse.Namespace, documents: Sequence[Document]) -> list[An
     ]
     if arguments.outlines and len(ways) == 1:
         print("Outlines is left out: it is not installed (pip install outlines==1.3.3).\n")
-    compile_loops()
     dtype = "float32" if arguments.outlines else "auto"  # with one, transformers runs the model, as Outlines needs it
     model = load_model(arguments.model, adapter=arguments.adapter, dtype=dtype)
     types = read_types(arguments.folder)

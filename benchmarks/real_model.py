@@ -24,7 +24,6 @@ from pydantic import BaseModel, ValidationError
 from benchmarks.gold import Record, Score, records, score
 from benchmarks.gold.types import TYPES
 from structured import Extractor, Repetition, load_model
-from structured.automata.loops.jit import compile_loops
 from structured.errors import StructuredWarning
 from structured.index.index import Index
 from structured.models import LanguageModel
@@ -181,7 +180,6 @@ def main() -> None:
     arguments = parser.parse_args()
     known = _known(arguments.out)
     chosen = records("held_out")[: arguments.documents]
-    compile_loops()
     context = {"context_length": arguments.context_length} if arguments.context_length else {}
     model = load_model(arguments.model, dtype=arguments.dtype, **context)  # by default as Outlines runs it
     for output_type in TYPES:

@@ -23,7 +23,6 @@ from pydantic import TypeAdapter
 from benchmarks.evidence import area_under_curve
 from benchmarks.public import AT_ONCE, Document, TypeOf, read_documents, read_types
 from structured import Extractor, evaluate, load_model
-from structured.automata.loops.jit import compile_loops
 from structured.errors import StructuredWarning
 from structured.jobs import Evaluation
 from structured.jobs.figures import DocumentScore, ValueScore
@@ -113,7 +112,6 @@ def _share(wrong: Sequence[float], count: int) -> str:
 
 def ask(arguments: argparse.Namespace, documents: Sequence[Document]) -> list[Line]:
     """Return all scores, those of the file and new ones, which are written to it."""
-    compile_loops()
     model = load_model(arguments.model, adapter=arguments.adapter)
     lines = [line for line in read_lines(arguments.out) if line.model == model.name]
     known = {(line.set, line.score.id) for line in lines}

@@ -9,11 +9,13 @@
 | `checked` | the system's C compiler; a wrong index raises IndexError, and an overflow ends the process |
 | `win_amd64`, … | the package `ziglang`, for that platform: one of `compilers.TARGETS` |
 
-A compiler that is chosen has to work. The other way to choose, `pip install --config-settings`, does not reach hooks.
+A compiler that is chosen has to work. `pip install --config-settings` was rejected: Hatch does not pass them to hooks.
+
+`python -m build_tools.compilation` compiles into the tree, as `pip install -e .` does, if Cython is installed.
 """
 
-import importlib.util
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -35,9 +37,9 @@ CHOICES = ("auto", "system", "zig", "none", "checked", *TARGETS)
 ZIG = "ziglang>=0.14"
 
 REMEDY = """\
-The loops of structured were not compiled. They run as Python: with the same results, but about 50 times as slowly.
+The loops of structured were not compiled. They run as Python: with the same results, but about 30 times as slowly.
 To compile them, install a C compiler and the headers of Python, then structured again:
-    Debian, Ubuntu: apt install gcc python3-dev    Fedora: dnf install gcc python3-devel    macOS: xcode-select --install
+    apt install gcc python3-dev (Debian), dnf install gcc python3-devel (Fedora), xcode-select --install (macOS)
 or let pip install the package ziglang. STRUCTURED_BUILD=none means them to stay Python. What was tried:"""
 
 
@@ -97,6 +99,17 @@ def compile_loops(choice: str, folder: Path) -> CompiledModule | None:
     return None
 
 
+def compile_into_tree(choice: str) -> None:
+    """Put the compiled module beside its sources. The old one goes first, since a process may run it."""
+    package = ROOT / "structured"
+    with tempfile.TemporaryDirectory() as folder:
+        compiled = compile_loops(choice, Path(folder))
+        for old in package.glob("_compiled.*"):
+            old.unlink()
+        if compiled is not None:
+            shutil.copyfile(compiled.path, package / compiled.path.name)
+
+
 def _compilers(choice: str) -> list[Compiler]:
     """Return the compilers to try."""
     found = []
@@ -111,5 +124,10 @@ def c_source(*, checks: bool = False, root: Path = ROOT) -> str:
     """Return the module in C. Raises CompilationError if Cython does not accept it, or is not installed."""
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "_compiled.pyx").write_text(cython_source(root, checks=checks), "utf-8")
-        output_of([sys.executable, "-m", "cython", "-3", "--module-name", "structured._compiled", "_compiled.pyx"], Path(folder))
+        cython = [sys.executable, "-m", "cython", "-3", "--module-name", "structured._compiled"]
+        output_of([*cython, "_compiled.pyx"], Path(folder))
         return Path(folder, "_compiled.c").read_text("utf-8")
+
+
+if __name__ == "__main__":
+    compile_into_tree(chosen())

@@ -45,10 +45,16 @@ TARGETS = {
     "macosx_11_0_arm64": "aarch64-macos.11.0",
     "macosx_11_0_x86_64": "x86_64-macos.11.0",
     "win_amd64": "x86_64-windows-gnu",
+    "win_arm64": "aarch64-windows-gnu",
 }
 """The platforms of wheels that Zig compiles for on any machine, and what it calls them."""
 
-PROBE = '#include <Python.h>\nPyMODINIT_FUNC PyInit__compiled(void) { return PyModule_New("_compiled"); }\n'
+PROBE = """\
+#include <Python.h>
+static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "_compiled"};
+PyMODINIT_FUNC PyInit__compiled(void) { return PyModuleDef_Init(&definition); }
+"""
+"""The smallest module: if it can be compiled, the loops can."""
 
 WINDOWS_CONFIGURATION = """\
 #define MS_WINDOWS 1
@@ -92,7 +98,7 @@ class Compiler:
         libraries: list[str] = []
         if self.platform.startswith("win"):
             include = _windows_headers(include, folder)
-            libraries.append(self._import_library(folder, include))
+            libraries += ["-s", self._import_library(folder, include)]
         elif self.platform.startswith("macosx"):
             version = ".".join(self.platform.split("_")[1:3])
             flags += ["-undefined", "dynamic_lookup", f"-mmacosx-version-min={version}"]
@@ -115,8 +121,11 @@ class Compiler:
         text = self._run(folder, "-E", "-w", f"-DPy_LIMITED_API={STABLE_ABI}", f"-I{include}", "_compiled.c")
         names = sorted(set(re.findall(r"\b_?Py\w+", text)) - {"PyInit__compiled"})
         (folder / "python3.def").write_text("\n".join(["LIBRARY python3.dll", "EXPORTS", *names, ""]))
-        dlltool = [*self.command[: self.command.index("cc")], "dlltool"]
-        output_of([*dlltool, "-m", "i386:x86-64", "-d", "python3.def", "-l", "python3.lib"], folder)
+        machine = "arm64" if self.platform == "win_arm64" else "i386:x86-64"
+        output_of(
+            [sys.executable, "-m", "ziglang", "dlltool", "-m", machine, "-d", "python3.def", "-l", "python3.lib"],
+            folder,
+        )
         return "python3.lib"
 
     def _run(self, folder: Path, *arguments: str) -> str:
@@ -136,7 +145,7 @@ def output_of(command: list[str], folder: Path) -> str:
     caches = {name: str(folder / "zig") for name in ("ZIG_LOCAL_CACHE_DIR", "ZIG_GLOBAL_CACHE_DIR")}
     environment = {**os.environ, **caches}
     try:
-        done = subprocess.run(  # noqa: S603  the compiler that the user, or Python, has named
+        done = subprocess.run(
             command, cwd=folder, env=environment, capture_output=True, text=True, errors="replace", check=False
         )
     except OSError as error:
@@ -148,12 +157,19 @@ def output_of(command: list[str], folder: Path) -> str:
 
 
 def system_compiler() -> Compiler | None:
-    """Return the compiler that the variable CC names or, without it, the first of the usual names that is found."""
+    """Return the compiler that the variable CC names or, without it, the first of the usual names that is found.
+
+    None on Windows, where a compiler needs a shell of its own to be found: Zig is used.
+    """
+    target = native_platform()
+    if target.startswith("win"):
+        return None
     named = os.environ.get("CC")
     usual = (sysconfig.get_config_var("CC"), "cc", "gcc", "clang")
     commands = [shlex.split(command) for command in ([named] if named else usual) if command]
     found = next((command for command in commands if shutil.which(command[0])), None)
-    return None if found is None else Compiler(tuple(found), native_platform())
+    architecture = ["-arch", target.split("_", 3)[3]] if target.startswith("macosx") else []
+    return None if found is None else Compiler((*found, *architecture), target)
 
 
 def zig_compiler(target: str | None = None) -> Compiler | None:
@@ -169,7 +185,7 @@ def zig_compiler(target: str | None = None) -> Compiler | None:
 def native_platform() -> str:
     """Return the platform of this machine, as in the names of wheels."""
     name = sysconfig.get_platform().replace("universal2", platform.machine())
-    return re.sub(r"\W", "_", name)
+    return re.sub(r"\W", "_", re.sub(r"^macosx-(\d+)-", r"macosx-\1.0-", name))
 
 
 def has_headers() -> bool:

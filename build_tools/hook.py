@@ -10,10 +10,10 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # Hatch runs this file from anywhere
 
-from build_tools.compilation import chosen, compile_loops, requirements
+from build_tools.compilation import chosen, compile_into_tree, compile_loops, requirements
 
 
-class LoopCompilation(BuildHookInterface[BuilderConfig]):
+class LoopCompilation(BuildHookInterface[BuilderConfig]):  # type: ignore[misc,unused-ignore]  # Hatch is not installed
     """Compiles the loops, by what STRUCTURED_BUILD chooses."""
 
     def dependencies(self) -> list[str]:
@@ -23,22 +23,15 @@ class LoopCompilation(BuildHookInterface[BuilderConfig]):
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Compile the loops; `version` is "editable" for `pip install -e`."""
         self.folder = tempfile.TemporaryDirectory()
-        compiled = compile_loops(chosen(), Path(self.folder.name))
         if version == "editable":
-            self._replace(compiled and compiled.path)
-        elif compiled is not None:
+            compile_into_tree(chosen())
+            return
+        compiled = compile_loops(chosen(), Path(self.folder.name))
+        if compiled is not None:
             build_data["pure_python"] = False
             build_data["tag"] = f"cp311-abi3-{compiled.platform}"
             build_data["force_include"][str(compiled.path)] = f"structured/{compiled.path.name}"
 
-    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
+    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:  # noqa: ARG002
         """Remove what was compiled outside of the wheel."""
         self.folder.cleanup()
-
-    def _replace(self, path: Path | None) -> None:
-        """Put a new module into the tree. The old one goes first, since a process may run it."""
-        package = Path(self.root, "structured")
-        for old in package.glob("_compiled.*"):
-            old.unlink()
-        if path is not None:
-            (package / path.name).write_bytes(path.read_bytes())

@@ -9,7 +9,6 @@ from typing import Any
 from benchmarks.batches.machine import measured
 from benchmarks.batches.orders import Order, long_document, model_for_all
 from structured import extract
-from structured.automata.loops.jit import compile_loops
 
 CONTEXT, ANSWER = 6_000, 4_000
 """Tokens of the context, each a byte, and of an answer at most."""
@@ -17,7 +16,6 @@ CONTEXT, ANSWER = 6_000, 4_000
 
 def one_length(characters: int) -> dict[str, Any]:
     """Extract the orders of a document, and return what that cost. Raises ValueError unless each is found once."""
-    compile_loops()
     extract(list[Order], long_document(1_000).text, model=model_for_all())
     document = long_document(characters)
     with measured() as cost:

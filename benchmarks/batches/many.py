@@ -8,7 +8,6 @@ from statistics import fmean
 from benchmarks.batches.machine import Cost, measured
 from benchmarks.batches.orders import Order, model_for_one, short_documents
 from structured import Extractor, read_results
-from structured.automata.loops.jit import compile_loops
 from structured.extraction.result_files import write_results_of
 
 WARM = 1_000
@@ -40,7 +39,6 @@ def written(count: int) -> Cost:
 
 def table(counts: Sequence[int], counts_written: Sequence[int]) -> str:
     """Measure, and return the table."""
-    compile_loops()
     streamed(WARM)
     rows = [("streamed", count, streamed(count)) for count in counts]
     rows += [("written to a file", count, written(count)) for count in counts_written]

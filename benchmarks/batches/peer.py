@@ -18,7 +18,6 @@ from typing import Any, NamedTuple
 
 from benchmarks.batches.orders import ORDER, Long, Order, long_document, model_for_all
 from structured import Chunking, Extractor
-from structured.automata.loops.jit import compile_loops
 
 EXAMPLE = "Order A-7 came from Ivo for 12.5 euros. The van was late."
 WANTED = "Extract the orders: number, customer and total."
@@ -128,7 +127,6 @@ WAYS: dict[str, tuple[Callable[..., Found], dict[str, Any]]] = {
 
 def table(characters: int, kinds: Sequence[str] = ("plain", "repeating", "wrapped")) -> str:
     """Measure, and return the table."""
-    compile_loops()
     logging.disable(logging.WARNING)
     of_structured(long_document(10_000).text)
     lines = ["| document | | recall | too many | misplaced | CPU s |", "|---" * 6 + "|"]

@@ -10,13 +10,10 @@ first step.
 """
 
 import hashlib
-import os
 from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
-from threading import Lock
 from typing import Any, Self, TypeVar
-from weakref import WeakSet
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,10 +22,11 @@ from structured.automata import opcodes as op
 from structured.automata.byte_automaton import DEAD, ROW_COMPLETE, UNKNOWN, StringParts, StringRun, runs_of_bytes
 from structured.automata.loops import replacement_states, state_walks, states, string_parts
 from structured.automata.loops.machine import Machine
+from structured.automata.loops.machine_locks import machine_lock
 from structured.automata.program import Foundation, assemble
 from structured.automata.thread_clock import thread_seconds
 from structured.errors import PatternError
-from structured.machine_code.limits import LimitError, StateNeeded
+from structured.machine_code.loop_errors import LimitError, StateNeeded
 from structured.machine_code.notation import SLOWDOWN
 from structured.regex import Pattern, concat, excerpt, literal, without_bytes
 from structured.vocabulary.trie import Trie
@@ -77,10 +75,9 @@ class RegularAutomaton:
         """Make a machine with only the state before the first byte."""
         program = self._program
         self.seconds = 0.0
-        self._lock = Lock()
+        self._lock = machine_lock()
         self._machine = Machine(program.nodes, program.operands, program.text, self.limits.states, self.limits.bytes)
         self.start = self._call(states.begin, program.root)
-        _AUTOMATA.add(self)
 
     def __repr__(self) -> str:
         return f"RegularAutomaton({str(self.pattern)!r}, states={self._states_used})"
@@ -283,27 +280,6 @@ class RegularAutomaton:
             pattern=excerpt(self.pattern),
             remedy="Nest fewer bounded repetitions, or make alternatives start differently.",
         )
-
-
-_AUTOMATA: WeakSet[RegularAutomaton] = WeakSet()
-"""All automata, whose loops run without the GIL: a fork waits until none of them is half way through one."""
-
-_held: list[Lock] = []
-
-
-def _hold_all() -> None:
-    for automaton in list(_AUTOMATA):
-        automaton._lock.acquire()  # noqa: SLF001  of this module
-        _held.append(automaton._lock)  # noqa: SLF001
-
-
-def _release_all() -> None:
-    while _held:
-        _held.pop().release()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_hold_all, after_in_parent=_release_all, after_in_child=_release_all)
 
 
 def _row_text(row: NDArray[np.int32]) -> str:

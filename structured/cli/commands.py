@@ -18,7 +18,7 @@ from structured.cli.demo_command import demo
 from structured.cli.document_paths import named_documents
 from structured.cli.extract_command import extract_documents
 from structured.cli.inspect_command import inspect_target
-from structured.cli.model_commands import MODEL_HELP, cache_app, compile_now, fetch_model, list_models
+from structured.cli.model_commands import MODEL_HELP, cache_app, fetch_model, list_models
 from structured.cli.type_arguments import FIELDS_HELP, load_target, read_type
 from structured.errors import ModelError
 from structured.errors.values import counted
@@ -345,7 +345,6 @@ app.command("mcp", epilog=_examples("structured mcp", "structured mcp --http loc
 app.command("models", epilog=_examples("structured models", "structured models --json"))(list_models)
 app.command("fetch", epilog=_examples("structured fetch smollm2"))(fetch_model)
 app.command(epilog=_examples("structured demo", "structured demo --model smollm2"))(demo)
-app.command("compile", epilog=_examples("structured compile"))(compile_now)
 app.add_typer(cache_app, name="cache", epilog=_examples("structured cache info --json", "structured cache clear"))
 
 

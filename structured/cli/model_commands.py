@@ -1,4 +1,4 @@
-"""Models and the cache on the command line: `structured models`, `fetch`, `cache` and `compile`."""
+"""Models and the cache on the command line: `structured models`, `fetch` and `cache`."""
 
 import json
 import os
@@ -12,11 +12,11 @@ from rich.console import Console, RenderableType
 from rich.table import Column, Table
 from rich.text import Text
 
-from structured.automata.loops.jit import compile_loops
 from structured.cli.console import say, show
 from structured.errors.values import counted
 from structured.index.cache import DiskCache, default_cache
 from structured.index.cache_folder import CacheFolder
+from structured.machine_code.notation import IS_COMPILED
 from structured.models.checkpoints import FETCHABLE, fetch, fetched_path
 from structured.models.dequantised import ModelCache, model_cache
 from structured.models.load import PACKAGED_MODEL, PACKAGED_NAME
@@ -78,23 +78,6 @@ def _caches() -> tuple[DiskCache, ModelCache]:
     return disk, models
 
 
-def compile_now() -> None:
-    """Compile the loops of the library for this machine.
-
-    What has been compiled is kept. Without this command it is done beside the first programs that use the loops.
-    """
-    console = Console(soft_wrap=True)
-    try:
-        with console.status("Compiling …"):
-            compile_loops()
-    except RuntimeError as error:
-        console.print(
-            f"Machine code cannot be kept: {error}. Set NUMBA_CACHE_DIR to a folder that can be written.", style="red"
-        )
-        raise typer.Exit(1) from error
-    console.print("The loops are compiled.")
-
-
 MODEL_HELP = (
     "A hub id, a folder, a GGUF file, packaged, smollm2 or smollm2-extract once it is fetched, or the address of a "
     "model behind a server (vllm://host/name); see `structured models`. "
@@ -108,6 +91,9 @@ ENGINES = {
     "gguf": "pip install gguf, to let transformers read GGUF files and adapters",
 }
 """The packages that run models or read their files, and how they are installed."""
+
+LOOPS = "machine code" if IS_COMPILED else "Python, slowly: install a C compiler, then this library again"
+"""How the inner loops run."""
 
 EXAMPLES = {
     "a hub id": "--model HuggingFaceTB/SmolLM2-135M-Instruct",
@@ -135,7 +121,7 @@ def list_models(*, as_json: Annotated[bool, typer.Option("--json", help="Print J
     engines = {name: _version(name) for name in ENGINES}
     gpus = [torch.cuda.get_device_name(number) for number in range(torch.cuda.device_count())]
     if as_json:
-        typer.echo(json.dumps({"default": default, "models": models, "engines": engines, "gpus": gpus}))
+        typer.echo(json.dumps({"default": default, "models": models, "engines": engines, "loops": LOOPS, "gpus": gpus}))
     else:
         show(*_model_tables(models, default, engines, gpus))
 
@@ -166,6 +152,7 @@ def _model_tables(
         (one["name"], f"structured fetch {one['name']}" if one["path"] is None else _size(one)) for one in models
     ]
     engine_rows = [(name, found or f"not installed: {ENGINES[name]}") for name, found in engines.items()]
+    engine_rows.append(("loops", LOOPS))
     engine_rows.append(("GPU", ", ".join(gpus) or "none that torch can use"))
     parts: list[RenderableType] = []
     for title, rows in (

@@ -37,7 +37,7 @@ def likeliest(logits: Singles, mask: Masks) -> int:
         for place in range(32 * word, min(32 * word + 32, len(logits))):
             if logits[place] <= best or (mask[word] >> (place & 31)) & 1 == 0:
                 continue
-            if logits[place] != logits[place]:
+            if not logits[place] > best:  # NaN
                 return -1
             token_id, best = place, logits[place]
     return token_id
@@ -64,32 +64,39 @@ def sum_of_block(weights: Singles, first: int) -> float:
     return (sum_0 + sum_1) + (sum_2 + sum_3)
 
 
+@loop
+def place_in_block(weights: Singles, first: int, left: float) -> int:
+    """Return the place where the running sum of a block exceeds a number, the last with a weight if none does."""
+    last = -1
+    for place in range(first, min(first + BLOCK, len(weights))):
+        if weights[place] > 0:
+            last = place
+            if weights[place] > left:
+                break
+            left -= weights[place]
+    return last
+
+
 @entry
 def turned(weights: Singles, share: float) -> int:
     """Return the place where the running sum of weights exceeds a share of their total: a sample, if it is uniform.
 
     That is -1 if all weights are 0.
     """
-    left: float = 0.0
-    for number_of_block in range((len(weights) + BLOCK - 1) // BLOCK):
-        left += sum_of_block(weights, BLOCK * number_of_block)
-    left *= share
-    last, first = -1, 0
-    while first < len(weights):
+    total: float = 0.0
+    last_block = -1  # with a weight above 0
+    for first in range(0, len(weights), BLOCK):
         in_block: float = sum_of_block(weights, first)
-        if in_block > left or first + BLOCK >= len(weights):
-            for place in range(first, min(first + BLOCK, len(weights))):
-                if weights[place] > 0:
-                    last = place
-                    if weights[place] > left:
-                        return place
-                    left -= weights[place]
-            if last >= 0:
-                return last
-        else:
-            left -= in_block
-        first += BLOCK
-    return last
+        total += in_block
+        if in_block > 0:
+            last_block = first
+    left: float = share * total
+    for first in range(0, last_block + 1, BLOCK):
+        in_block = sum_of_block(weights, first)
+        if in_block > left or first == last_block:
+            return place_in_block(weights, first, left)
+        left -= in_block
+    return -1
 
 
 class _Memory(threading.local):

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any, ClassVar, ParamSpec, TypeVar, get_type_hints
 
-from structured.machine_code.arrays import viewed
+from structured.machine_code.growing_arrays import viewed
 
 
 def _compiled_module() -> Any:

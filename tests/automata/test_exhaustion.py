@@ -151,7 +151,8 @@ def test_time_is_that_of_one_text(kind: str, monkeypatch: pytest.MonkeyPatch) ->
         monkeypatch.setitem(one.__init__.__kwdefaults__, "limits", Limits(seconds=400.0))
     ticks = itertools.count()
     monkeypatch.setattr(lazy, "thread_time", lambda: 2.0 * next(ticks))
-    monkeypatch.setattr("structured.automata.regular.thread_seconds", lambda: 2.0 * next(ticks))
+    for name in ("regular", "grammar.grammar_automaton"):
+        monkeypatch.setattr(f"structured.automata.{name}.thread_seconds", lambda: 2.0 * next(ticks))
     recogniser, rng = Recogniser(make().automaton), random.Random(1)
     used = set()
     for _ in range(100):

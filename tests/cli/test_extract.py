@@ -17,6 +17,7 @@ import pytest
 from typer.testing import CliRunner
 
 from structured.cli.commands import app
+from structured.machine_code.notation import IS_COMPILED
 from structured.models.load import PACKAGED_MODEL
 
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -290,11 +291,12 @@ def test_models_are_facts():
     assert facts["models"][0]["path"] == str(PACKAGED_MODEL)
     assert facts["default"] == str(PACKAGED_MODEL)
     assert facts["engines"]["torch"]
+    assert facts["loops"].startswith("machine code" if IS_COMPILED else "Python, slowly")
     assert "How to name one" in run("models").stdout
 
 
 @pytest.mark.parametrize(
-    "command", ["", "extract", "report", "eval", "tune", "inspect", "models", "fetch", "demo", "compile", "cache"]
+    "command", ["", "extract", "report", "eval", "tune", "inspect", "models", "fetch", "demo", "cache"]
 )
 def test_every_help_has_examples(command):
     """Which fit in a terminal of 80 columns."""

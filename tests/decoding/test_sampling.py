@@ -236,6 +236,14 @@ def test_the_distribution_function_is_turned_round(sizes: list[float], share: fl
     assert before + sizes[place] >= share * total - 1e-5 * total
 
 
+@pytest.mark.parametrize("place", [0, 255, 256, 300])
+def test_any_share_falls_to_the_only_weight(place: int) -> None:
+    """Also the greatest, which the total may round up to the total itself."""
+    weights = np.zeros(1000, dtype=np.float32)
+    weights[place] = 3.0
+    assert {turned(weights, share) for share in (0.0, 0.5, math.nextafter(1.0, 0.0), 1.0)} == {place}
+
+
 @given(st.floats(-86, 0, width=32), st.floats(0.1, 3.0))
 def test_a_weight_is_the_exponential_to_a_millionth(logit: float, temperature: float) -> None:
     """Of its logit relative to the best over the temperature; what is illegal has none, however likely or NaN it is."""

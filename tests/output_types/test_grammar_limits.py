@@ -11,14 +11,15 @@ from doubles import ByteTokenizer, random_logits
 
 from structured import Beams, Grammar, Repetition, Samples, extract, extract_batch
 from structured.automata import DEAD, Limits
+from structured.automata.grammar import grammar_automaton as automaton_module
 from structured.automata.grammar import lexer as lexer_module
 from structured.automata.grammar.grammar_automaton import GrammarAutomaton, SearchedTooFarError
 from structured.automata.grammar.lark_grammar import read_grammar
-from structured.automata.loops import jit
 from structured.decoding.generate import compile_type
 from structured.errors import GrammarError
 from structured.index.index import Index
 from structured.index.masks import empty_mask, unpack
+from structured.machine_code.notation import SLOWDOWN
 from structured.models import ScriptedModel
 from structured.models.scripted import BYTE_TOKENS
 from structured.models.scripted import ByteTokenizer as ScriptedTokenizer
@@ -76,13 +77,13 @@ def test_a_limit_in_the_middle_of_a_single_text_is_raised(monkeypatch):
 def test_the_limit_of_seconds_is_that_of_one_call(monkeypatch):
     """However many calls there are, their times are not added up."""
     ticks = itertools.count()
-    monkeypatch.setattr(jit, "clock", lambda: float(next(ticks)))
+    monkeypatch.setattr(automaton_module, "thread_seconds", lambda: float(SLOWDOWN * next(ticks)))
     automaton = GrammarAutomaton(read_grammar(NESTED)[1], limits=Limits(seconds=20.0))
     state = automaton.start
     for _ in range(1_000):
         state = automaton.step(state, ord("("))
     assert next(ticks) > 1_000
-    monkeypatch.setattr(jit, "clock", lambda: 30.0 * next(ticks))
+    monkeypatch.setattr(automaton_module, "thread_seconds", lambda: 30.0 * SLOWDOWN * next(ticks))
     other = GrammarAutomaton.__new__(GrammarAutomaton)
     with pytest.raises(GrammarError, match="more than 20 seconds for one byte or mask"):
         other.__init__(read_grammar(NESTED)[1], limits=Limits(seconds=20.0))
@@ -144,7 +145,7 @@ def test_what_no_state_consists_of_is_forgotten():
             break
         for byte in vocabulary.tokens[int(generator.choice(allowed))]:
             states = automaton.step(states[0], byte), other.step(states[1], byte)
-    assert automaton._machine.registers[0] <= other._machine.registers[0]
+    assert automaton._machine.stack_numbers.count <= other._machine.stack_numbers.count
 
 
 def test_a_lexer_with_too_many_states_is_refused(monkeypatch):
@@ -165,5 +166,5 @@ def test_the_walks_of_tokens_count_in_the_memory():
     index = Index(GrammarAutomaton(read_grammar(NESTED)[1]), vocabulary)
     index.mask(index.automaton.start)
     walks = index.automaton._token_walks.values()
-    assert sum(one.count for one in walks) > 0
-    assert index.memory >= index.automaton._machine_bytes + sum(array.nbytes for one in walks for array in one.arrays)
+    assert sum(one.count for _, one in walks) > 0
+    assert index.memory >= index.automaton._machine.nbytes() + sum(one.nbytes() for _, one in walks)

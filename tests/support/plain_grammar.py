@@ -15,6 +15,7 @@ from structured.automata.grammar.lark_grammar import ParserTables
 from structured.automata.grammar.lexer import IGNORED, Indentation, Lexer
 from structured.automata.opcodes import FAR
 from structured.automata.regular import Limits
+from structured.automata.table_states import walk_states
 from structured.errors import GrammarError
 from structured.vocabulary.trie import Trie
 
@@ -327,18 +328,8 @@ class PlainGrammarAutomaton:
 
     def walk(self, trie: Trie, state: int, mask: NDArray[np.uint32]) -> int:
         """Set the bits of the tokens of a trie that may follow; see the protocol."""
-        from structured.automata.loops.machine import LEVEL, STATE, start_walk, walk
-
-        arrays, path, progress = start_walk(trie, state)
-        wanted = np.zeros(0, dtype=np.bool_)
-        reached = np.zeros(0, dtype=np.bool_)
-        while True:
-            room = len(self._table)
-            wanted = np.ones(room, dtype=np.bool_)
-            reached = np.pad(reached, (0, room - len(reached)))
-            if walk(arrays, self._table, wanted, reached, path, mask, progress):
-                return int(self._distances[reached].max(initial=0))
-            self.expand(int(path[progress[LEVEL], STATE]))
+        reached = walk_states(self, trie, state, mask)
+        return int(self._distances[: len(reached)][reached].max(initial=0))
 
     def _widths(self) -> list[int]:
         """Return the least number of bytes of each terminal, and none for those that no text makes."""

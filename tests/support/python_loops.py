@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 _second_modules: dict[str, ModuleType] = {}
 
-needs_compiled = pytest.mark.skipif(not IS_COMPILED, reason="The loops run as Python anyway: there is no compiled module.")
+needs_compiled = pytest.mark.skipif(not IS_COMPILED, reason="There is no compiled module.")
 
 
 def as_python(function: Callable[P, T], *arguments: P.args, **_: P.kwargs) -> T:

@@ -2,15 +2,17 @@
 
 import itertools
 import random
+from typing import NamedTuple
 
 import numpy as np
 from doubles import spell
 
-from structured.automata import DEAD, Automaton
+from structured.automata import DEAD, Automaton, RegularAutomaton
 from structured.automata.byte_automaton import ROW_COMPLETE
 from structured.index.guide import Guide
 from structured.index.index import Index
 from structured.index.masks import unpack
+from structured.vocabulary import Vocabulary
 
 
 def read(automaton: Automaton, data: bytes, state: int | None = None) -> int:
@@ -27,6 +29,27 @@ def accepted(automaton: Automaton, data: bytes) -> bool:
     """Tell whether an automaton accepts some bytes."""
     state = read(automaton, data)
     return state != DEAD and automaton.accepts(state)
+
+
+class Answer(NamedTuple):
+    """What an automaton tells of a text, whatever the numbers of its states."""
+
+    accepted: bool
+    distance: int
+    """The bytes of the shortest completion of what was read of the text."""
+    mask: list[int]
+    """The tokens that may follow it."""
+
+
+def answer(automaton: RegularAutomaton, vocabulary: Vocabulary, text: str) -> Answer:
+    """Return what an automaton tells of a text; if it has no such text, of the part of it that can be read."""
+    states = [automaton.start]
+    for byte in text.encode():
+        states.append(automaton.step(states[-1], byte))
+    state = next(state for state in reversed(states) if state != DEAD)
+    mask = np.zeros(-(-vocabulary.size // 32), dtype=np.uint32)
+    automaton.walk(vocabulary.trie, state, mask)
+    return Answer(automaton.accepts(states[-1]), int(automaton.distances[state]), mask.tolist())
 
 
 def nearest_end(automaton: Automaton, state: int) -> int:

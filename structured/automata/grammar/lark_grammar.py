@@ -6,8 +6,9 @@ reduction, a keyword before a name) is decided alike here.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from structured.automata.grammar.grammar_refusals import (
@@ -91,8 +92,7 @@ def read_grammar(
             import_paths=list(import_paths),
             _plugins=plugins,
         )
-        for lexer in {id(lexer): lexer for lexer in _lexers(lark).values()}.values():
-            lexer.scanner  # noqa: B018  compiled here, so that what `re` refuses is refused now
+        _check_groups(lark)
     except (LarkError, re.error, ImportError, OSError, AssertionError, ValueError, RecursionError) as error:
         raise refusal(error, text) from error
     tables = _tables(lark, start, indenter)
@@ -177,12 +177,13 @@ def _tables(lark: Any, start: str, indenter: Any) -> ParserTables:
         shifts.append({symbol: place_of[target] for symbol, is_shift, target in actions if is_shift})
         reductions.append({symbol: rule_of_id[id(rule)] for symbol, is_shift, rule in actions if not is_shift})
     distinct_lexers = list({id(lexers[state]): lexers[state] for state in states}.values())
+    context_of = _contexts(number)
     context_of_id = {id(lexer): place for place, lexer in enumerate(distinct_lexers)}
     ignored = set(lark.ignore_tokens)
     kernels = dict(zip(table.states, lark.parser.parser.kernels, strict=True))
     return ParserTables(
         terminals=[Terminal(str(each.name), each.pattern.to_regexp(), each.name in ignored) for each in terminals],
-        contexts=[_context(lexer, number) for lexer in distinct_lexers],
+        contexts=[context_of(lexer.terminals) for lexer in distinct_lexers],
         symbols=names,
         context_of=[context_of_id[id(lexers[state])] for state in states],
         shifts=shifts,
@@ -218,15 +219,44 @@ def _item(pointer: Any, number: Mapping[str, int]) -> Item:
     )
 
 
-def _context(lexer: Any, number: Mapping[str, int]) -> Context:
-    scanner = lexer.scanner
-    return Context(
-        terminals=tuple(number[terminal.name] for terminal in scanner.terminals),
-        keywords={
-            number[name]: tuple(number[terminal.name] for terminal in callback.scanner.terminals)
-            for name, callback in sorted(lexer.callback.items(), key=lambda item: number[item[0]])
-        },
-    )
+def _contexts(number: Mapping[str, int]) -> Callable[[Sequence[Any]], Context]:
+    """Return a function from terminals of Lark's to their context.
+
+    As in `lark.lexer._create_unless`: a text that an expression of the same priority matches is a keyword, and it is not
+    tried on its own if the expression has its flags. Lark would compile the expression of each context for that, which
+    takes longer than all else.
+    """
+
+    @cache
+    def is_keyword(terminal: Any, text: Any) -> bool:
+        if (terminal.pattern.type, text.pattern.type, terminal.priority) != ("re", "str", text.priority):
+            return False
+        match = re.match(terminal.pattern.to_regexp(), text.pattern.value)
+        return match is not None and match[0] == text.pattern.value
+
+    def context(terminals: Sequence[Any]) -> Context:
+        keywords: dict[int, tuple[int, ...]] = {}
+        untried = set()
+        for terminal in terminals:
+            replacements = [text for text in terminals if is_keyword(terminal, text)]
+            untried |= {text for text in replacements if text.pattern.flags <= terminal.pattern.flags}
+            if replacements:
+                keywords[number[terminal.name]] = tuple(number[text.name] for text in replacements)
+        tried = tuple(number[terminal.name] for terminal in terminals if terminal not in untried)
+        return Context(tried, dict(sorted(keywords.items())))
+
+    return context
+
+
+def _check_groups(lark: Any) -> None:
+    """Let `re` refuse expressions that depend on those beside them, by names of groups or by flags."""
+    lexers = {id(lexer): lexer for lexer in _lexers(lark).values()}.values()
+    if any(_GROUPS.search(terminal.pattern.to_regexp()) for lexer in lexers for terminal in lexer.terminals):
+        for lexer in lexers:
+            lexer.scanner  # noqa: B018  where Lark compiles them
+
+
+_GROUPS = re.compile(r"\(\?(?:P[<=]|[aiLmsux]+\))|\\[1-9]")
 
 
 def _indentation(indenter: Any, number: Mapping[str, int]) -> Indentation:

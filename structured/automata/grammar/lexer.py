@@ -12,13 +12,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
-from threading import Lock
 from typing import NamedTuple, TypeVar
 
 from structured.automata.byte_automaton import DEAD
 from structured.automata.dfa.alphabet import Numbered
 from structured.automata.grammar.terminal_expressions import Expressions
 from structured.automata.grammar.threads import NO_OBLIGATIONS, Matcher, Obligation, Obligations, Thread, Threads
+from structured.automata.loops.lexer_tables import LexerTables
+from structured.automata.loops.machine_locks import machine_lock
 from structured.automata.opcodes import FAR
 from structured.errors import GrammarError, PatternError
 
@@ -159,6 +160,8 @@ class Lexer:
             self.blank_width = indentation.tab_width if reads_tab else 1
         self._keyword_frames = self._begin_keywords(nodes)
         self._after_token_frames = [self.matcher.end(_AFTER_TOKEN - number) for number in range(len(nodes))]
+        self.tables = LexerTables(len(contexts))
+        """What loops see of the states and arrivals."""
         self.states = Numbered[_State]()
         self.expected: list[tuple[tuple[int, int], ...]] = []
         self.lookarounds = Numbered[LookaroundState]()
@@ -174,8 +177,8 @@ class Lexer:
         self._obligations = Obligations(self.matcher, self._obligation_row)
         self._steps: dict[_Step, _Step] = {_NO_STEP: _NO_STEP}
         self._obligation_sets: dict[frozenset[Obligation], frozenset[Obligation]] = {}
-        self.lock = Lock()
-        self.no_arrival = self.arrivals.number(Arrival(DEAD, ()))
+        self.lock = machine_lock()
+        self.no_arrival = self._arrival(Arrival(DEAD, ()))
         self.initial_lookaround = self.lookarounds.number(LookaroundState(NO_OBLIGATIONS, self.matcher.beginning()))
 
     def _begin_keywords(self, nodes: Sequence[int]) -> dict[tuple[int, int], int]:
@@ -352,12 +355,12 @@ class Lexer:
         while alive and all(self.matcher.is_end(frame) for frame, _ in alive[-1]):
             alive.pop()
         if not alive:
-            return self.arrivals.number(Arrival(DEAD, tuple(tokens)))
+            return self._arrival(Arrival(DEAD, tuple(tokens)))
         goals = set(map(self._goal_of, alive))
         unread = [frame for frame in keywords if not self.matcher.is_end(frame) and self._keyword(frame)[0] in goals]
         column = column if self._may_end_line(alive) else _NO_LINE_FEED
         new = _State(False, tuple(alive), frozenset(unread), LookaroundState(obligations, behind), column)
-        return self.arrivals.number(Arrival(self._state(new), tuple(tokens)))
+        return self._arrival(Arrival(self._state(new), tuple(tokens)))
 
     def _goal_of(self, threads: Threads) -> int:
         goal = self.matcher.goal[threads[0].frame]
@@ -397,8 +400,16 @@ class Lexer:
 
     def _state(self, new: _State) -> int:
         number = self.states.number(new)
-        if number == len(self.expected):
-            self.expected.append(tuple(self._expected(new).items()))
+        for added in range(len(self.expected), len(self.states)):
+            self.expected.append(tuple(self._expected(self.states[added]).items()))
+        for added in range(self.tables.state_count, len(self.expected)):
+            self.tables.add_state(self.expected[added], self.may_end(added), self.states[added].column)
+        return number
+
+    def _arrival(self, new: Arrival) -> int:
+        number = self.arrivals.number(new)
+        for added in range(self.tables.arrival_count, len(self.arrivals)):
+            self.tables.add_arrival(self.arrivals[added].state, self.arrivals[added].tokens)
         return number
 
     def _expected(self, state: _State) -> dict[int, int]:

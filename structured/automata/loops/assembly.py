@@ -9,7 +9,7 @@ import numpy as np
 
 from structured.automata import opcodes as op
 from structured.automata.opcodes import FAR, NODE_COLUMNS, UNKNOWN_ROW, UNLIMITED
-from structured.machine_code.arrays import viewed
+from structured.machine_code.growing_arrays import viewed
 from structured.machine_code.notation import Bytes, Ints, Rows, compiled_class, loop, rare_loop
 
 FIRST_NODES, FIRST_OPERANDS = 64, 512

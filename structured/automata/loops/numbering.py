@@ -96,3 +96,10 @@ def double_slots(numbering: Numbering) -> None:
             first, second, third, fourth = old[place].first, old[place].second, old[place].third, old[place].fourth
             slot = slot_of(numbering, first, second, third, fourth)
             fill_slot(numbering, slot, first, second, third, fourth, old[place].number_plus_one - 1)
+
+
+@rare_loop
+def make_slots(numbering: Numbering, count: int) -> None:
+    """Make the hash table large enough for so many quadruples."""
+    while 2 * count >= len(numbering.slots):
+        double_slots(numbering)

@@ -1,241 +1,205 @@
-"""The states of a parser, their successors by terminals, and lower bounds of the bytes to their ends.
+"""The states of a parser: their successors by terminals, and lower bounds of the bytes to their ends.
 
-A state of the parser is a stack of LR states, the number of open brackets, and the columns of the open blocks; the last
-two are 0 and `[0]` unless a grammar counts them. Stacks and states are interned.
+A state of the parser is a stack of LR states, the number of open brackets, and the innermost open block; the last two
+are 0 and that of column 0 unless a grammar counts them.
 """
 
 from structured.automata.byte_automaton import DEAD, UNKNOWN
-from structured.automata.loops import grammar_machine as grammar
-from structured.automata.loops.frames import intern_row
-from structured.automata.loops.grammar_machine import GrammarMachine
-from structured.automata.loops.jit import compiled_loop
+from structured.automata.loops.grammar_machine import (
+    GrammarMachine,
+    block_of,
+    make_remainders,
+    parser_state_of,
+    push_state,
+)
 from structured.automata.opcodes import FAR
-
-LOWER_BOUND = 4
-"""The column of a state of the parser for a lower bound of the bytes to the end, UNKNOWN until it is computed."""
-
-COLUMN, OUTER = range(2)
-"""The columns of a block: the column of its lines, and the block around it."""
+from structured.machine_code.notation import loop
 
 IGNORED = -1
 """The terminal of a token that the parser does not see."""
 
 
-@compiled_loop
-def push_state(machine: GrammarMachine, lr_state: int, tail: int) -> int:
-    """Return the stack of an LR state on another stack, or a code."""
-    rows, slots, registers = machine.stacks, machine.stack_slots, machine.registers
-    return intern_row(rows, slots, registers, grammar.STACKS_USED, grammar.MORE_STACKS, lr_state, tail, 0, 0)
-
-
-@compiled_loop
+@loop
 def reduce_stack(machine: GrammarMachine, stack: int, size: int, origin: int) -> int:
-    """Return the stack with the symbol `origin` in place of the top `size` ones, or a code."""
+    """Return the stack with the symbol `origin` in place of the top `size` ones."""
     for _ in range(size):
-        stack = int(machine.stacks[stack, grammar.TAIL])
-    return push_state(machine, int(machine.actions[machine.stacks[stack, grammar.LR_STATE], origin]) - 1, stack)
+        stack = machine.stacks[stack].tail
+    return push_state(machine, machine.actions[machine.stacks[stack].lr_state, origin] - 1, stack)
 
 
-@compiled_loop
+@loop
 def advance_stack(machine: GrammarMachine, stack: int, terminal: int) -> int:
-    """Return the stack after a terminal, DEAD if it cannot follow, or a code."""
+    """Return the stack after a terminal, DEAD if it cannot follow; DEAD for DEAD."""
     if stack < 0:
         return stack
-    is_end = terminal == machine.constants[grammar.END_SYMBOL]
+    is_end = terminal == machine.facts[0].end_symbol
     while True:
-        action = int(machine.actions[machine.stacks[stack, grammar.LR_STATE], terminal])
+        action = machine.actions[machine.stacks[stack].lr_state, terminal]
         if action == 0:
             return DEAD
         if action > 0:
             return push_state(machine, action - 1, stack)
-        stack = reduce_stack(machine, stack, int(machine.rules[-action - 1, 1]), int(machine.rules[-action - 1, 0]))
-        if stack < 0 or (is_end and machine.stacks[stack, grammar.LR_STATE] == machine.constants[grammar.END_STATE]):
+        rule = -action - 1
+        stack = reduce_stack(machine, stack, machine.rules[rule].size, machine.rules[rule].origin)
+        if is_end and machine.stacks[stack].lr_state == machine.facts[0].end_state:
             return stack
 
 
-@compiled_loop
+@loop
 def add_to_frontier(machine: GrammarMachine, count: int, stack: int, cost: int) -> int:
     """Add a stack, reached after `cost` bytes, to the frontier of a search; return the number of stacks on it."""
-    for row in range(count):
-        if machine.frontier[row, 0] == stack:
-            machine.frontier[row, 1] = min(int(machine.frontier[row, 1]), cost)
+    for place in range(count):
+        if machine.frontier[place].stack == stack:
+            machine.frontier[place].cost = min(machine.frontier[place].cost, cost)
             return count
-    machine.frontier[count, 0], machine.frontier[count, 1], machine.frontier[count, 2] = stack, cost, 0
+    machine.frontier[count].stack = stack
+    machine.frontier[count].cost = cost
+    machine.frontier[count].is_visited = 0
     return count + 1
 
 
-@compiled_loop
-def intern_parser_state(machine: GrammarMachine, stack: int, brackets: int, columns: int) -> int:
-    """Return the state of the parser with a stack, or a code; DEAD or a code in place of the stack is passed on."""
-    if stack < 0 or columns < 0:
-        return min(stack, columns)
-    rows, slots, registers = machine.parser_states, machine.parser_state_slots, machine.registers
-    used, code = grammar.PARSER_STATES_USED, grammar.MORE_PARSER_STATES
-    return intern_row(rows, slots, registers, used, code, stack, brackets, columns, 0)
+@loop
+def nearest_on_frontier(machine: GrammarMachine, count: int) -> int:
+    """Return the place of the stack on the frontier with the least cost that has not been visited, -1 for none."""
+    nearest = -1
+    for place in range(count):
+        is_nearer = nearest < 0 or machine.frontier[place].cost < machine.frontier[nearest].cost
+        if is_nearer and not machine.frontier[place].is_visited:
+            nearest = place
+    return nearest
 
 
-@compiled_loop
-def parser_fields(machine: GrammarMachine, parser_state: int) -> tuple[int, int, int]:
-    """Return `STACK`, `BRACKETS` and `COLUMNS` of a state of the parser."""
-    stack = int(machine.parser_states[parser_state, grammar.STACK])
-    brackets = int(machine.parser_states[parser_state, grammar.BRACKETS])
-    return stack, brackets, int(machine.parser_states[parser_state, grammar.COLUMNS])
-
-
-@compiled_loop
-def intern_column(machine: GrammarMachine, column: int, outer: int) -> int:
-    """Return the row of a block that begins at a column inside the block `outer`, or a code."""
-    rows, slots, registers = machine.columns, machine.column_slots, machine.registers
-    return intern_row(rows, slots, registers, grammar.COLUMNS_USED, grammar.MORE_COLUMNS, column, outer, 0, 0)
-
-
-@compiled_loop
-def outer_columns(machine: GrammarMachine, columns: int, count: int) -> int:
-    """Return the columns after `count` blocks are closed; the outermost stays open."""
+@loop
+def outer_block(machine: GrammarMachine, block: int, count: int) -> int:
+    """Return the innermost block after `count` blocks are closed; the outermost stays open."""
     for _ in range(count):
-        if machine.columns[columns, OUTER] >= 0:
-            columns = int(machine.columns[columns, OUTER])
-    return columns
+        if machine.blocks[block].outer >= 0:
+            block = machine.blocks[block].outer
+    return block
 
 
-@compiled_loop
-def measure_parser_state(machine: GrammarMachine, start: int) -> int:  # noqa: C901  one loop, and what each step may need
-    """Compute `LOWER_BOUND` of a state of the parser; return DEAD, or another one to compute first, or a code.
+@loop
+def measure_parser_state(machine: GrammarMachine, start: int) -> int:
+    """Compute the lower bound of a state of the parser; return DEAD, or another state whose bound it needs first.
 
     The frontier of the search holds stacks of one height with different LR states. `remainders` count the blanks of a
     block with each line end. The last line end of a block leads to an outer block, with fewer blanks; so the sum here
     has the blanks of one line too many, and `parser_lower_bound` subtracts them.
     """
-    start_stack, _, columns = parser_fields(machine, start)
-    column = int(machine.columns[columns, COLUMN])
+    block = machine.parser_states[start].block
+    column = machine.blocks[block].column
     if column >= len(machine.remainders) or machine.remainders[column, 0] == UNKNOWN:
-        machine.registers[grammar.REQUESTED] = column
-        return grammar.NEEDS_COLUMN
-    count = add_to_frontier(machine, 0, start_stack, 0)
+        make_remainders(machine, column)
+    count = add_to_frontier(machine, 0, machine.parser_states[start].stack, 0)
     best = FAR
     while True:
-        nearest = -1
-        for position in range(count):
-            is_nearer = nearest < 0 or machine.frontier[position, 1] < machine.frontier[nearest, 1]
-            if is_nearer and not machine.frontier[position, 2]:
-                nearest = position
-        if nearest < 0 or machine.frontier[nearest, 1] >= best:
-            machine.parser_states[start, LOWER_BOUND] = best
+        nearest = nearest_on_frontier(machine, count)
+        if nearest < 0 or machine.frontier[nearest].cost >= best:
+            machine.parser_states[start].lower_bound = best
             return DEAD
-        machine.frontier[nearest, 2] = 1
-        stack, cost = int(machine.frontier[nearest, 0]), int(machine.frontier[nearest, 1])
-        lr_state = machine.stacks[stack, grammar.LR_STATE]
-        first = int(machine.kernels[lr_state, 0])
-        for item in range(first, first + int(machine.kernels[lr_state, 1])):
-            origin, read, closed = int(machine.items[item, 0]), int(machine.items[item, 1]), int(machine.items[item, 2])
-            outer = outer_columns(machine, columns, closed)
-            total = min(cost + int(machine.remainders[column, item]), FAR)
+        machine.frontier[nearest].is_visited = 1
+        stack, cost = machine.frontier[nearest].stack, machine.frontier[nearest].cost
+        lr_state = machine.stacks[stack].lr_state
+        first = machine.lr_states[lr_state].first_item
+        for item in range(first, first + machine.lr_states[lr_state].item_count):
+            origin, closed = machine.items[item].origin, machine.items[item].blocks_closed
+            total = min(cost + machine.remainders[column, item], FAR)
             if total >= best:
                 continue
             if origin < 0:
                 best = total
                 continue
+            read = machine.items[item].symbols_read
             stack_after = reduce_stack(machine, stack, read, origin)
-            successor = intern_parser_state(machine, stack_after, 0, outer)
-            if successor < 0:
-                return successor
-            bound = int(machine.parser_states[successor, LOWER_BOUND])
-            if bound != UNKNOWN:
-                best = min(best, total + bound)
+            successor = parser_state_of(machine, stack_after, 0, outer_block(machine, block, closed))
+            if machine.parser_states[successor].lower_bound != UNKNOWN:
+                best = min(best, total + machine.parser_states[successor].lower_bound)
             elif read == 1 and not closed:
                 count = add_to_frontier(machine, count, stack_after, total)
             else:
                 return successor
 
 
-@compiled_loop
+@loop
 def parser_lower_bound(machine: GrammarMachine, parser_state: int) -> int:
-    """Return a lower bound of the bytes from a state of the parser to the end of the text, or a code.
-
-    DEAD or a code in place of the state is passed on.
-    """
+    """Return a lower bound of the bytes from a state of the parser to the end of the text; DEAD for DEAD."""
     if parser_state < 0:
         return parser_state
-    stack, _, columns = parser_fields(machine, parser_state)
-    start = intern_parser_state(machine, stack, 0, columns)
-    if start < 0:
-        return start
+    block = machine.parser_states[parser_state].block
+    start = parser_state
+    if machine.parser_states[parser_state].brackets:
+        start = parser_state_of(machine, machine.parser_states[parser_state].stack, 0, block)
     current = start
-    while machine.parser_states[start, LOWER_BOUND] == UNKNOWN:
+    while machine.parser_states[start].lower_bound == UNKNOWN:
         needed = measure_parser_state(machine, current)
-        if needed < DEAD:
-            return needed
         current = start if needed == DEAD else needed
-    blanks = int(machine.columns[columns, COLUMN] // machine.constants[grammar.BLANK_WIDTH])
-    return max(int(machine.parser_states[start, LOWER_BOUND]) - blanks, 0)
+    blanks = machine.blocks[block].column // machine.facts[0].blank_width
+    return max(machine.parser_states[start].lower_bound - blanks, 0)
 
 
-@compiled_loop
+@loop
 def break_line(machine: GrammarMachine, parser_state: int, column: int) -> int:
-    """Return the state of the parser after a line end before a line that begins at a column; DEAD, or a code."""
-    stack, brackets, columns = parser_fields(machine, parser_state)
-    if brackets:
+    """Return the state of the parser after a line end before a line that begins at a column, or DEAD."""
+    if machine.parser_states[parser_state].brackets:
         return parser_state
-    stack = advance_stack(machine, stack, int(machine.constants[grammar.LINE_END]))
-    if column > machine.columns[columns, COLUMN]:
-        stack = advance_stack(machine, stack, int(machine.constants[grammar.INDENT]))
-        return intern_parser_state(machine, stack, 0, intern_column(machine, column, columns))
-    while column < machine.columns[columns, COLUMN]:
-        stack = advance_stack(machine, stack, int(machine.constants[grammar.DEDENT]))
-        columns = int(machine.columns[columns, OUTER])
-        if columns < 0:
+    block = machine.parser_states[parser_state].block
+    stack = advance_stack(machine, machine.parser_states[parser_state].stack, machine.facts[0].line_end)
+    if column > machine.blocks[block].column:
+        stack = advance_stack(machine, stack, machine.facts[0].indent)
+        return parser_state_of(machine, stack, 0, block_of(machine, column, block))
+    while column < machine.blocks[block].column:
+        stack = advance_stack(machine, stack, machine.facts[0].dedent)
+        block = machine.blocks[block].outer
+        if block < 0:
             return DEAD
-    if column != machine.columns[columns, COLUMN]:
+    if column != machine.blocks[block].column:
         return DEAD
-    return intern_parser_state(machine, stack, 0, columns)
+    return parser_state_of(machine, stack, 0, block)
 
 
-@compiled_loop
+@loop
 def advance(machine: GrammarMachine, parser_state: int, terminal: int) -> int:
-    """Return the state of the parser after a token, DEAD if it cannot follow, or a code."""
+    """Return the state of the parser after a token, DEAD if it cannot follow."""
     if terminal == IGNORED:
         return parser_state
-    if machine.constants[grammar.LINE_END] != DEAD and terminal >= machine.constants[grammar.LINE_ENDS] - 1:
-        return break_line(machine, parser_state, terminal - int(machine.constants[grammar.LINE_ENDS]))
-    stack, brackets, columns = parser_fields(machine, parser_state)
-    brackets += int(machine.brackets[terminal])
+    if machine.facts[0].line_end != DEAD and terminal >= machine.facts[0].line_ends - 1:
+        return break_line(machine, parser_state, terminal - machine.facts[0].line_ends)
+    brackets = machine.parser_states[parser_state].brackets + machine.brackets[terminal]
     if brackets < 0:
         return DEAD
-    return intern_parser_state(machine, advance_stack(machine, stack, terminal), brackets, columns)
+    stack = advance_stack(machine, machine.parser_states[parser_state].stack, terminal)
+    return parser_state_of(machine, stack, brackets, machine.parser_states[parser_state].block)
 
 
-@compiled_loop
+@loop
 def lower_bound_after(machine: GrammarMachine, parser_state: int, terminal: int, width: int, blanks: int) -> int:
-    """Return a lower bound of the bytes to the end of the text if a token of `width` bytes comes first, or a code.
+    """Return a lower bound of the bytes to the end of the text if a token of `width` bytes comes first.
 
     FAR if the token cannot follow. For a line end, the next line has the best indentation; `blanks` of it are read, -1
     before the line feed.
     """
-    is_line_end = machine.constants[grammar.LINE_END] != DEAD and terminal == machine.constants[grammar.LINE_END]
-    _, brackets, columns = parser_fields(machine, parser_state)
-    if not is_line_end or brackets:
+    is_line_end = machine.facts[0].line_end != DEAD and terminal == machine.facts[0].line_end
+    if not is_line_end or machine.parser_states[parser_state].brackets:
         bound = parser_lower_bound(machine, parser_state if is_line_end else advance(machine, parser_state, terminal))
-        return FAR if bound == DEAD else bound if bound < 0 else width + bound
+        return FAR if bound == DEAD else width + bound
     best = FAR
-    column = int(machine.columns[columns, COLUMN]) + 1
+    block = machine.parser_states[parser_state].block
+    column = machine.blocks[block].column + 1
     while True:
         bound = parser_lower_bound(machine, break_line(machine, parser_state, column))
-        if bound < DEAD:
-            return bound
         if bound != DEAD:
-            best = min(best, max(width, column // int(machine.constants[grammar.BLANK_WIDTH]) - blanks) + bound)
-        if columns < 0:
+            best = min(best, max(width, column // machine.facts[0].blank_width - blanks) + bound)
+        if block < 0:
             return best
-        column = int(machine.columns[columns, COLUMN])
-        columns = int(machine.columns[columns, OUTER])
+        column = machine.blocks[block].column
+        block = machine.blocks[block].outer
 
 
-@compiled_loop
-def parser_may_end(machine: GrammarMachine, parser_state: int) -> int:
-    """Return 1 if the text may end in a state of the parser, else 0, or a code."""
-    stack, _, columns = parser_fields(machine, parser_state)
-    while machine.columns[columns, OUTER] >= 0:
-        stack = advance_stack(machine, stack, int(machine.constants[grammar.DEDENT]))
-        columns = int(machine.columns[columns, OUTER])
-    stack = advance_stack(machine, stack, int(machine.constants[grammar.END_SYMBOL]))
-    return stack if stack < DEAD else int(stack >= 0)
+@loop
+def parser_may_end(machine: GrammarMachine, parser_state: int) -> bool:
+    """Tell whether the text may end in a state of the parser."""
+    stack, block = machine.parser_states[parser_state].stack, machine.parser_states[parser_state].block
+    while machine.blocks[block].outer >= 0:
+        stack = advance_stack(machine, stack, machine.facts[0].dedent)
+        block = machine.blocks[block].outer
+    return advance_stack(machine, stack, machine.facts[0].end_symbol) >= 0

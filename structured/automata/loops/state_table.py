@@ -7,8 +7,8 @@ import numpy as np
 
 from structured.automata.byte_automaton import UNKNOWN
 from structured.automata.loops.numbering import mix
-from structured.machine_code.arrays import filled, grown, viewed, zeros
-from structured.machine_code.limits import LimitError
+from structured.machine_code.growing_arrays import filled, grown, viewed, zeros
+from structured.machine_code.loop_errors import LimitError
 from structured.machine_code.notation import Ints, Row, Rows, compiled_class, loop, rare_loop
 
 INITIAL_STATES, GROWN_STATES = 1 << 8, 1 << 11
@@ -178,9 +178,15 @@ def grow_states(states: StateTable) -> None:
     slots: Ints = filled(-1, 2 * room)
     states.rows = grown(states.rows, room)
     states.slots = slots
+    fill_state_slots(states)
+
+
+@loop
+def fill_state_slots(states: StateTable) -> None:
+    """Fill the empty hash table of the states."""
     for state in range(states.count):
-        place, count = states.rows[state].first_element, states.rows[state].element_count
-        slot = hash_of_elements(states, place, count) & (2 * room - 1)
+        code = hash_of_elements(states, states.rows[state].first_element, states.rows[state].element_count)
+        slot = code & (len(states.slots) - 1)
         while states.slots[slot] >= 0:
-            slot = (slot + 1) & (2 * room - 1)
+            slot = (slot + 1) & (len(states.slots) - 1)
         states.slots[slot] = state

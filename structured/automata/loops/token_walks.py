@@ -1,307 +1,834 @@
-"""Walks of a trie along the lexer of a grammar, and the tokens that they allow in a state of the parser.
+"""Walks of a vocabulary: the effect of its tokens in a state of the lexer, found once for all states of the parser.
 
 A token of the vocabulary stays within one token of the grammar, or goes past its end at a byte. Which of them do so
-depends on the state of the lexer alone: that is a *walk*, found once for all states of the parser. What a token has
-after the end is a *subwalk*, in the state of the lexer before the next token.
-"""
+depends on the state of the lexer alone: that is a *walk*. The rest of a token after the end is a *subwalk*, below some
+nodes of the trie, in the state of the lexer that the parser puts it in.
 
-from typing import NamedTuple
+The bytes to a token end and those of a shortest text after it are enough for the text to end. So all states within a
+token share a few token ends; the masks do not depend on which: where none leads on, the text is searched for.
+"""
 
 import numpy as np
 
-from structured.automata.byte_automaton import DEAD, ROW_COMPLETE, UNKNOWN
-from structured.automata.loops import grammar_machine as grammar
-from structured.automata.loops.configurations import (
-    UPPER_BOUND,
-    after_token,
-    arrival_of,
-    intern_configuration,
-    successor_of,
-    upper_bound,
-)
-from structured.automata.loops.grammar_machine import GrammarMachine
-from structured.automata.loops.jit import Ints, Rows, Words, compiled_entry, compiled_loop
-from structured.automata.loops.machine import END, LEVEL, MAX_DISTANCE, NEXT, STATE, TrieArrays, allow_tokens
+from structured.automata.byte_automaton import DEAD
+from structured.automata.loops.configurations import after_token, arrival_of, successor_of, upper_bound, way_count
+from structured.automata.loops.grammar_machine import GrammarMachine, configuration_of, has_token_ends, make_token_ends
+from structured.automata.loops.lexer_tables import LexerTables, lexer_arrival
+from structured.automata.loops.numbering import Numbering, mix, number_of
 from structured.automata.opcodes import FAR
-
-ARRIVAL_COUNT = 1
-"""The entry of `walk_lexer` in `progress`, besides the level: the number of nodes where tokens may end."""
-
-PENDING_COUNT, NODE_COUNT = 2, 3
-"""The entries of `walk_pending` in `progress`, besides the distance: the number of pending walks, and of `nodes`."""
+from structured.machine_code.growing_arrays import grown, viewed, zeros
+from structured.machine_code.notation import Ints, Row, Words, compiled_class, loop, rare_loop, walk_entry
+from structured.vocabulary.trie import TrieArrays
 
 FEW_CHILDREN = 16
-"""Nodes of a trie with fewer children, taken together, are walked by `walk_configurations` each time."""
-
-SET, NEXT_WALK, TOKENS, TOKEN_COUNT, TARGETS, TARGET_COUNT = range(6)
-SUBWALKS, SUBWALK_COUNT, FIRST_TOKEN_END, FIRST_WORD = range(6, 10)
-"""The columns of a walk: the set of nodes that it begins at, the next walk of the same state of the lexer; the start of
-its rows in each of the arrays, and their number."""
+"""Nodes of a trie with fewer children, taken together, are walked by `walk_branches` each time."""
 
 
-class WalkArrays(NamedTuple):
-    """The walks of a vocabulary that have been found; see `grammar/vocabulary_walks.py`.
+class TokenWalk(Row):
+    """A walk: the nodes of the trie below which it begins; the start and number of its tokens, targets and subwalks.
 
-    `latest_walk[lexer state]` is the walk found last, -1 if there is none. The `tokens` of a walk are `terminal, rest`
-    of the tokens of the grammar that may end; its `targets` are the states of the lexer in which tokens of the
-    vocabulary end within a token of the grammar. `token_ends` are `index of the token, bytes to its end`, those of a
-    target from its `first_token_end` on; if the target `is_complete`, there are no others. Masks are kept as `words`,
-    the indices of words, and their `bits`: first those of the tokens that end with each of `tokens`, then those that
-    end in each of `targets`, each from its `first_word` on. `subwalks` are `index of the token, set of nodes, 1 if that
-    has few nodes`, and the `nodes` of a set begin at its `first_node`.
+    `previous` is the walk found before it in the same state of the lexer, -1 for none.
     """
 
+    node_set: int
+    previous: int
+    first_token: int
+    token_count: int
+    first_target: int
+    target_count: int
+    first_subwalk: int
+    subwalk_count: int
+
+
+class WalkToken(Row):
+    """A token of the grammar that may end in a walk; the words of the vocabulary's tokens that end with it.
+
+    In the state of the parser at hand: the configuration after it, DEAD if it cannot follow, and the bytes to the end.
+    """
+
+    token: int
+    first_word: int
+    word_count: int
+    configuration: int
+    distance: int
+
+
+class WalkTarget(Row):
+    """A state of the lexer in which tokens of the vocabulary end within one of the grammar, and their words.
+
+    Its ends are `WalkEnd`; if they `are_complete`, there are no others.
+    """
+
+    lexer_state: int
+    first_word: int
+    word_count: int
+    first_end: int
+    end_count: int
+    are_complete: int
+
+
+class WalkEnd(Row):
+    """A way to end the token of the grammar: the place among the tokens of the walk, and the bytes to its end."""
+
+    place: int
+    width: int
+
+
+class Subwalk(Row):
+    """The nodes below which tokens of the vocabulary go on after a token, which has a place among those of the walk."""
+
+    place: int
+    node_set: int
+    has_few_children: int
+
+
+class NodeSet(Row):
+    """A set of nodes: the start and number of its nodes."""
+
+    first: int
+    count: int
+
+
+class Word(Row):
+    """A word of a mask, and its bits, which are those of an unsigned integer."""
+
+    place: int
+    bits: int
+
+
+class Meeting(Row):
+    """A node of the trie where a token may end, of the vocabulary or of the grammar; and the arrival of the lexer."""
+
+    node: int
+    arrival: int
+
+
+class Group(Row):
+    """Nodes of a walk at which a token of the grammar may end, or which lie in a state within one, which is its key.
+
+    The start of the nodes and their number.
+    """
+
+    is_token: int
+    key: int
+    first: int
+    count: int
+
+
+class Mark(Row):
+    """A note about a token or state of the lexer: the round in which it was made, and the place of its group.
+
+    When a token has been written, that is its place among the tokens of the walk.
+    """
+
+    round: int
+    place: int
+
+
+class Branch(Row):
+    """The progress below a node: a configuration, or a state of the lexer; the next child, the end of the children."""
+
+    current: int
+    next: int
+    end: int
+
+
+class PendingWalk(Row):
+    """A configuration from which a walk is to be applied, and the nodes below which the walk begins."""
+
+    configuration: int
+    node_set: int
+
+
+@compiled_class
+class TokenWalks:
+    """The walks of a vocabulary that have been found, and the mask that is being made.
+
+    `latest_walk[lexer state]` is one more than the walk found last, 0 if there is none. `meetings`, `groups`, `grouped`
+    and the marks are those of the walk that is being found; `token_marks` and `state_marks` tell the groups of tokens
+    and states of the lexer, `word_places` the place where a word of the mask was written last.
+    """
+
+    trie: TrieArrays
+    mask_words: int
+    max_walks: int
+    count: int
+    max_distance: int
+    round: int
+    token_count: int
+    target_count: int
+    end_count: int
+    subwalk_count: int
+    word_count: int
+    node_count: int
+    meeting_count: int
+    group_count: int
+    pending_count: int
+    branch_count: int
+    set_numbers: Numbering
+    mask: Words
     latest_walk: Ints
-    walks: Rows
-    tokens: Rows
-    targets: Ints
-    first_token_end: Ints
-    token_ends: Rows
-    is_complete: Ints
-    first_word: Ints
-    words: Ints
-    bits: Words
-    subwalks: Rows
-    first_node: Ints
+    walks: "list[TokenWalk]"
+    tokens: "list[WalkToken]"
+    targets: "list[WalkTarget]"
+    ends: "list[WalkEnd]"
+    subwalks: "list[Subwalk]"
+    words: "list[Word]"
+    node_sets: "list[NodeSet]"
     nodes: Ints
+    meetings: "list[Meeting]"
+    groups: "list[Group]"
+    grouped: Ints
+    token_marks: "list[Mark]"
+    state_marks: "list[Mark]"
+    word_places: Ints
+    pending: "list[PendingWalk]"
+    branches: "list[Branch]"
+
+    def __init__(self, trie: TrieArrays, mask_words: int, max_walks: int) -> None:
+        self.trie = trie
+        self.mask_words = mask_words
+        self.max_walks = max_walks
+        self.count = self.token_count = self.target_count = self.end_count = self.subwalk_count = 0
+        self.word_count = self.node_count = self.meeting_count = self.group_count = 0
+        self.pending_count = self.branch_count = self.max_distance = self.round = 0
+        self.set_numbers = Numbering()
+        self.mask = viewed(np.zeros(mask_words, dtype=np.uint32))
+        self.latest_walk = zeros(64)
+        self.walks = TokenWalk.rows(64)
+        self.tokens = WalkToken.rows(64)
+        self.targets = WalkTarget.rows(64)
+        self.ends = WalkEnd.rows(64)
+        self.subwalks = Subwalk.rows(64)
+        self.words = Word.rows(256)
+        self.node_sets = NodeSet.rows(64)
+        self.nodes = zeros(256)
+        self.meetings = Meeting.rows(256)
+        self.groups = Group.rows(64)
+        self.grouped = zeros(256)
+        self.token_marks = Mark.rows(64)
+        self.state_marks = Mark.rows(64)
+        self.word_places = zeros(mask_words)
+        self.pending = PendingWalk.rows(64)
+        self.branches = Branch.rows(64)
+
+    def nbytes(self) -> int:
+        """Return the memory of the arrays."""
+        walks = 32 * len(self.walks) + 20 * len(self.tokens) + 24 * len(self.targets) + 8 * len(self.ends)
+        sets = 8 * (len(self.words) + len(self.node_sets)) + 12 * len(self.subwalks) + 4 * len(self.nodes)
+        scratch = 8 * (len(self.meetings) + len(self.token_marks) + len(self.state_marks) + len(self.pending))
+        scratch += 4 * len(self.grouped) + 16 * len(self.groups) + 12 * len(self.branches)
+        scratch += 4 * len(self.latest_walk) + 8 * len(self.mask)
+        return walks + sets + scratch + 20 * self.set_numbers.slot_count()
 
 
-@compiled_entry
-def walk_lexer(trie: TrieArrays, rows: Rows, arrivals: Rows, path: Rows, node_arrivals: Rows, progress: Ints) -> int:
-    """Walk a trie along the lexer.
+@rare_loop
+def grow_walks(walks: TokenWalks) -> None:
+    """Make room for twice as many walks."""
+    walks.walks = grown(walks.walks, 2 * len(walks.walks))
 
-    Each node where a token of the vocabulary stays within one of the grammar, or one of the grammar may end, is written
-    to `node_arrivals`, with the arrival. Returns NEEDS_ROW if the state at `path[progress[LEVEL]]` has no row yet.
+
+@rare_loop
+def grow_latest_walk(walks: TokenWalks, count: int) -> None:
+    """Make room for the walks of so many states of the lexer."""
+    walks.latest_walk = grown(walks.latest_walk, 2 * count)
+
+
+@rare_loop
+def grow_walk_tokens(walks: TokenWalks) -> None:
+    """Make room for twice as many tokens of walks."""
+    walks.tokens = grown(walks.tokens, 2 * len(walks.tokens))
+
+
+@rare_loop
+def grow_targets(walks: TokenWalks) -> None:
+    """Make room for twice as many targets of walks."""
+    walks.targets = grown(walks.targets, 2 * len(walks.targets))
+
+
+@rare_loop
+def grow_ends(walks: TokenWalks) -> None:
+    """Make room for twice as many ends of targets."""
+    walks.ends = grown(walks.ends, 2 * len(walks.ends))
+
+
+@rare_loop
+def grow_subwalks(walks: TokenWalks) -> None:
+    """Make room for twice as many subwalks."""
+    walks.subwalks = grown(walks.subwalks, 2 * len(walks.subwalks))
+
+
+@rare_loop
+def grow_words(walks: TokenWalks) -> None:
+    """Make room for twice as many words."""
+    walks.words = grown(walks.words, 2 * len(walks.words))
+
+
+@rare_loop
+def grow_nodes(walks: TokenWalks, count: int) -> None:
+    """Make room for one more set of nodes, of so many."""
+    walks.nodes = grown(walks.nodes, 2 * (walks.node_count + count))
+    walks.node_sets = grown(walks.node_sets, 2 * len(walks.node_sets))
+
+
+@rare_loop
+def grow_meetings(walks: TokenWalks) -> None:
+    """Make room for twice as many meetings."""
+    walks.meetings = grown(walks.meetings, 2 * len(walks.meetings))
+
+
+@rare_loop
+def grow_groups(walks: TokenWalks) -> None:
+    """Make room for twice as many groups."""
+    walks.groups = grown(walks.groups, 2 * len(walks.groups))
+
+
+@rare_loop
+def grow_grouped(walks: TokenWalks, count: int) -> None:
+    """Make room for so many nodes in groups."""
+    walks.grouped = grown(walks.grouped, count)
+
+
+@rare_loop
+def grow_token_marks(walks: TokenWalks, count: int) -> None:
+    """Make room for the marks of so many tokens."""
+    walks.token_marks = grown(walks.token_marks, 2 * count)
+
+
+@rare_loop
+def grow_state_marks(walks: TokenWalks, count: int) -> None:
+    """Make room for the marks of so many states of the lexer."""
+    walks.state_marks = grown(walks.state_marks, 2 * count)
+
+
+@rare_loop
+def grow_pending(walks: TokenWalks) -> None:
+    """Make room for twice as many pending walks."""
+    walks.pending = grown(walks.pending, 2 * len(walks.pending))
+
+
+@rare_loop
+def grow_branches(walks: TokenWalks) -> None:
+    """Make room for twice as many branches."""
+    walks.branches = grown(walks.branches, 2 * len(walks.branches))
+
+
+@loop
+def is_token_end(trie: TrieArrays, node: int) -> bool:
+    """Tell whether a token of the vocabulary ends at a node."""
+    return trie.token_start[node] < trie.token_start[node + 1]
+
+
+@loop
+def child_count(trie: TrieArrays, node: int) -> int:
+    """Return the number of children of a node."""
+    return trie.first[node + 1] - trie.first[node]
+
+
+@loop
+def add_branch(walks: TokenWalks, current: int, node: int) -> None:
+    """Let a walk go on below a node."""
+    place = walks.branch_count
+    if place == len(walks.branches):
+        grow_branches(walks)
+    walks.branches[place].current = current
+    walks.branches[place].next = walks.trie.first[node]
+    walks.branches[place].end = walks.trie.first[node + 1]
+    walks.branch_count += 1
+
+
+@loop
+def next_node(walks: TokenWalks) -> int:
+    """Return the next node of the last branch; -1, and drop the branch, if it has none."""
+    top = walks.branch_count - 1
+    node = walks.branches[top].next
+    if node == walks.branches[top].end:
+        walks.branch_count = top
+        return -1
+    walks.branches[top].next = node + 1
+    return node
+
+
+@loop
+def add_meeting(walks: TokenWalks, node: int, arrival: int) -> None:
+    """Note a node where a token may end."""
+    if walks.meeting_count == len(walks.meetings):
+        grow_meetings(walks)
+    walks.meetings[walks.meeting_count].node = node
+    walks.meetings[walks.meeting_count].arrival = arrival
+    walks.meeting_count += 1
+
+
+@loop
+def meet_tokens(lexer: LexerTables, walks: TokenWalks, start: int, node_set: int) -> None:
+    """Walk the trie below some nodes along the lexer, and note where tokens may end.
+
+    These are the nodes where a token of the vocabulary ends within one of the grammar, or one of the grammar may end.
     """
-    level = int(progress[LEVEL])
-    state, node, end = int(path[level, STATE]), int(path[level, NEXT]), int(path[level, END])
-    while level > 0 or node < end:
-        if node == end:
-            level -= 1
-            state, node, end = int(path[level, STATE]), int(path[level, NEXT]), int(path[level, END])
+    walks.meeting_count = 0
+    lowest = walks.branch_count
+    first = walks.node_sets[node_set].first
+    for place in range(first, first + walks.node_sets[node_set].count):
+        add_branch(walks, start, walks.nodes[place])
+    while walks.branch_count > lowest:
+        state = walks.branches[walks.branch_count - 1].current
+        node = next_node(walks)
+        if node < 0:
             continue
-        if state >= len(rows) or rows[state, ROW_COMPLETE] == UNKNOWN:
-            path[level, NEXT], progress[LEVEL] = node, level
-            return grammar.NEEDS_ROW
-        arrival = int(rows[state, trie.byte[node]])
-        child = node
-        node += 1
-        target = int(arrivals[arrival, 0])
-        ends_within = target != DEAD and trie.token_start[child] < trie.token_start[child + 1]
-        if ends_within or arrivals[arrival, 2] > 0:
-            node_arrivals[progress[ARRIVAL_COUNT], 0], node_arrivals[progress[ARRIVAL_COUNT], 1] = child, arrival
-            progress[ARRIVAL_COUNT] += 1
-        if target == DEAD:
-            continue
-        if trie.first[child] < trie.first[child + 1]:
-            path[level, NEXT] = node
-            level += 1
-            state, node, end = target, int(trie.first[child]), int(trie.first[child + 1])
-            path[level, STATE], path[level, END] = state, end
-    return grammar.DONE
+        arrival = lexer_arrival(lexer, state, walks.trie.byte[node])
+        target = lexer.arrivals[arrival].state
+        if lexer.arrivals[arrival].token_count > 0 or (target != DEAD and is_token_end(walks.trie, node)):
+            add_meeting(walks, node, arrival)
+        if target != DEAD and child_count(walks.trie, node) > 0:
+            add_branch(walks, target, node)
 
 
-@compiled_loop
-def note_token(token_id: int, first: int, count: int, words: Ints, bits: Words, position_of_word: Ints) -> int:
-    """Set the bit of a token in the `count` words from `first` on, adding its word if it is new; return the count."""
+@loop
+def add_group(walks: TokenWalks, is_token: bool, key: int) -> int:
+    """Return a new group without nodes."""
+    new = walks.group_count
+    if new == len(walks.groups):
+        grow_groups(walks)
+    walks.groups[new].is_token = is_token
+    walks.groups[new].key = key
+    walks.groups[new].count = 0
+    walks.group_count += 1
+    return new
+
+
+@loop
+def group_of_token(walks: TokenWalks, token: int) -> int:
+    """Return the group of a token of the grammar."""
+    if walks.token_marks[token].round != walks.round:
+        walks.token_marks[token].place = add_group(walks, True, token)
+        walks.token_marks[token].round = walks.round
+    return walks.token_marks[token].place
+
+
+@loop
+def group_of_state(walks: TokenWalks, state: int) -> int:
+    """Return the group of a state of the lexer."""
+    if walks.state_marks[state].round != walks.round:
+        walks.state_marks[state].place = add_group(walks, False, state)
+        walks.state_marks[state].round = walks.round
+    return walks.state_marks[state].place
+
+
+@loop
+def count_in_group(walks: TokenWalks, group: int) -> None:
+    """Count a node of a group."""
+    walks.groups[group].count += 1
+
+
+@loop
+def write_to_group(walks: TokenWalks, group: int, node: int) -> None:
+    """Write a node behind the others of a group."""
+    walks.grouped[walks.groups[group].first + walks.groups[group].count] = node
+    walks.groups[group].count += 1
+
+
+@loop
+def sort_meetings(lexer: LexerTables, walks: TokenWalks, is_written: bool) -> None:
+    """Count the nodes of each group, or write them to their groups."""
+    for meeting in range(walks.meeting_count):
+        node, arrival = walks.meetings[meeting].node, walks.meetings[meeting].arrival
+        first, target = lexer.arrivals[arrival].first_token, lexer.arrivals[arrival].state
+        for place in range(first, first + lexer.arrivals[arrival].token_count):
+            group = group_of_token(walks, lexer.ending[place])
+            if is_written:
+                write_to_group(walks, group, node)
+            else:
+                count_in_group(walks, group)
+        if target != DEAD and is_token_end(walks.trie, node):
+            group = group_of_state(walks, target)
+            if is_written:
+                write_to_group(walks, group, node)
+            else:
+                count_in_group(walks, group)
+
+
+@loop
+def make_marks(lexer: LexerTables, walks: TokenWalks) -> None:
+    """Make room for the marks of all tokens and states of the lexer."""
+    if lexer.token_numbers.count > len(walks.token_marks):
+        grow_token_marks(walks, lexer.token_numbers.count)
+    if lexer.state_count > len(walks.state_marks):
+        grow_state_marks(walks, lexer.state_count)
+
+
+@loop
+def group_meetings(lexer: LexerTables, walks: TokenWalks) -> None:
+    """Sort the nodes by the tokens of the grammar that may end there, and by the states that lie within one."""
+    make_marks(lexer, walks)
+    walks.round += 1
+    walks.group_count = 0
+    sort_meetings(lexer, walks, False)
+    total = 0
+    for group in range(walks.group_count):
+        walks.groups[group].first = total
+        total += walks.groups[group].count
+        walks.groups[group].count = 0
+    if total > len(walks.grouped):
+        grow_grouped(walks, total)
+    sort_meetings(lexer, walks, True)
+
+
+@loop
+def add_word(walks: TokenWalks, first: int, token_id: int) -> None:
+    """Set the bit of a token in the words from `first` on, after which a new one is added if need be."""
     word = token_id >> 5
-    position = int(position_of_word[word])
-    if position < first or position >= first + count or words[position] != word:
-        position = first + count
-        position_of_word[word] = position
-        words[position] = word
-        bits[position] = 0
-        count += 1
-    bits[position] |= np.uint32(1) << np.uint32(token_id & 31)
-    return count
+    place = walks.word_places[word]
+    if place < first or place >= walks.word_count or walks.words[place].place != word:
+        place = walks.word_count
+        if place == len(walks.words):
+            grow_words(walks)
+        walks.word_places[word] = place
+        walks.words[place].place = word
+        walks.words[place].bits = 0
+        walks.word_count += 1
+    walks.words[place].bits |= 1 << (token_id & 31)
 
 
-@compiled_entry
-def sort_by_group(
-    trie: TrieArrays,
-    node_arrivals: Rows,
-    groups_of: Ints,
-    groups: Ints,
-    nodes: Ints,
-    starts: Ints,
-    words: Ints,
-    bits: Words,
-    first_word: Ints,
-    position_of_word: Ints,
-) -> None:
-    """Sort the nodes of `node_arrivals` by the groups of their arrivals, and pack the tokens of each group into words.
-
-    Arrival i belongs to the `groups` from `groups_of[i]` on. The nodes of group g are written from `starts[g]` on,
-    which the caller sets to their end; its words from `first_word[g]` on.
-    """
-    for row in range(len(node_arrivals) - 1, -1, -1):
-        arrival = node_arrivals[row, 1]
-        for position in range(groups_of[arrival], groups_of[arrival + 1]):
-            group = groups[position]
-            starts[group] -= 1
-            nodes[starts[group]] = node_arrivals[row, 0]
-    first = 0
-    for group in range(len(first_word) - 1):
-        first_word[group] = first
-        count = 0
-        for position in range(starts[group], starts[group + 1]):
-            node = nodes[position]
-            for token in range(trie.token_start[node], trie.token_start[node + 1]):
-                count = note_token(int(trie.token_ids[token]), first, count, words, bits, position_of_word)
-        first += count
-    first_word[len(first_word) - 1] = first
+@loop
+def add_words(walks: TokenWalks, group: int) -> None:
+    """Write the words of the vocabulary's tokens at the nodes of a group."""
+    first_word, first = walks.word_count, walks.groups[group].first
+    for place in range(first, first + walks.groups[group].count):
+        node = walks.grouped[place]
+        for token in range(walks.trie.token_start[node], walks.trie.token_start[node + 1]):
+            add_word(walks, first_word, walks.trie.token_ids[token])
 
 
-@compiled_loop
-def upper_bound_of(machine: GrammarMachine, current: int) -> int:
-    """Return the known or else a new upper bound of the bytes that complete a configuration, as `upper_bound`."""
-    known = int(machine.configurations[current, UPPER_BOUND])
-    return upper_bound(machine, current) if known == UNKNOWN else known
+@loop
+def is_node_set(walks: TokenWalks, node_set: int, first: int, count: int) -> bool:
+    """Tell whether a set has the nodes `grouped[first:first + count]`."""
+    start = walks.node_sets[node_set].first
+    if walks.node_sets[node_set].count != count:
+        return False
+    place = 0
+    while place < count and walks.nodes[start + place] == walks.grouped[first + place]:
+        place += 1
+    return place == count
 
 
-@compiled_loop
-def step_into(trie: TrieArrays, machine: GrammarMachine, current: int, node: int) -> int:
-    """Make the configurations that the byte of a node leads to; return the arrival, or a code.
-
-    They get upper bounds only where a token of the vocabulary ends.
-    """
-    arrival = arrival_of(machine, current, int(trie.byte[node]))
-    if arrival < 0:
-        return arrival
-    is_token = trie.token_start[node] < trie.token_start[node + 1]
-    for way in range(1 + int(machine.arrivals[arrival, 2])):
-        successor = successor_of(machine, current, arrival, way)
-        if successor >= 0 and is_token:
-            successor = upper_bound_of(machine, successor)
-        if successor < DEAD:
-            return successor
-    return arrival
-
-
-@compiled_entry
-def walk_configurations(trie: TrieArrays, machine: GrammarMachine, path: Rows, mask: Words, progress: Ints) -> int:
-    """Walk a trie from configurations, one by one, without making states; return DONE or a code."""
-    level = int(progress[LEVEL])
-    while level >= 0:
-        current, node = int(path[level, STATE]), int(path[level, NEXT])
-        if node == path[level, END]:
-            level -= 1
-            continue
-        arrival = DEAD
-        if not machine.is_absent[trie.byte[node]]:
-            arrival = step_into(trie, machine, current, node)
-        if arrival < DEAD or (arrival >= 0 and level + 2 + machine.arrivals[arrival, 2] >= len(path)):
-            progress[LEVEL] = level
-            return grammar.MORE_RESULTS if arrival >= 0 else arrival
-        path[level, NEXT] = node + 1
-        for way in range(1 + int(machine.arrivals[arrival, 2]) if arrival >= 0 else 0):
-            successor = successor_of(machine, current, arrival, way)
-            distance = FAR if successor == DEAD else int(machine.configurations[successor, UPPER_BOUND])
-            if distance == FAR:
-                continue
-            if trie.token_start[node] < trie.token_start[node + 1]:
-                progress[MAX_DISTANCE] = max(int(progress[MAX_DISTANCE]), distance)
-                allow_tokens(trie, node, mask)
-            if trie.first[node] < trie.first[node + 1]:
-                level += 1
-                path[level, STATE] = successor
-                path[level, NEXT], path[level, END] = trie.first[node], trie.first[node + 1]
-    return grammar.DONE
+@loop
+def set_of_nodes(walks: TokenWalks, first: int, count: int) -> int:
+    """Return the number of the set of the nodes `grouped[first:first + count]`."""
+    code, other_code, attempt = 0, 1, 0
+    for place in range(first, first + count):
+        code, other_code = mix(code, walks.grouped[place]), mix(other_code, walks.grouped[place] + place - first)
+    while True:
+        new = walks.set_numbers.count
+        if new == len(walks.node_sets) or walks.node_count + count > len(walks.nodes):
+            grow_nodes(walks, count)
+        number = number_of(walks.set_numbers, code, other_code, count, attempt)
+        if number == new:
+            break
+        if is_node_set(walks, number, first, count):
+            return number
+        attempt += 1
+    walks.node_sets[new].first = walks.node_count
+    walks.node_sets[new].count = count
+    for place in range(count):
+        walks.nodes[walks.node_count + place] = walks.grouped[first + place]
+    walks.node_count += count
+    return new
 
 
-@compiled_loop
-def allow_words(walks: WalkArrays, group: int, distance: int, mask: Words) -> int:
-    """Set the bits of the tokens of a group, unless `distance` is FAR; return that, 0 if none are set."""
-    if distance >= FAR or walks.first_word[group] == walks.first_word[group + 1]:
-        return 0
-    for position in range(walks.first_word[group], walks.first_word[group + 1]):
-        mask[walks.words[position]] |= walks.bits[position]
-    return distance
+@loop
+def set_of_node(walks: TokenWalks, node: int) -> int:
+    """Return the number of the set of one node."""
+    walks.grouped[0] = node
+    return set_of_nodes(walks, 0, 1)
 
 
-@compiled_loop
-def walk_of(walks: WalkArrays, lexer_state: int, nodes: int) -> int:
-    """Return the walk of a state of the lexer from a set of nodes, -1 if it has not been found."""
-    walk = -1
-    if lexer_state < len(walks.latest_walk):
-        walk = int(walks.latest_walk[lexer_state])
-    while walk >= 0 and walks.walks[walk, SET] != nodes:
-        walk = int(walks.walks[walk, NEXT_WALK])
+@loop
+def add_walk_token(walks: TokenWalks, token: int, first_word: int) -> int:
+    """Add a token to those of the walk that is being found, with the words from the first on; return its place."""
+    new = walks.token_count
+    if new == len(walks.tokens):
+        grow_walk_tokens(walks)
+    walks.tokens[new].token = token
+    walks.tokens[new].first_word = first_word
+    walks.tokens[new].word_count = walks.word_count - first_word
+    walks.token_count += 1
+    return new
+
+
+@loop
+def add_subwalk(walks: TokenWalks, group: int, place: int) -> None:
+    """Let tokens of the vocabulary go on below the nodes of a group, after the token at a place."""
+    first, count, children = walks.groups[group].first, 0, 0
+    for position in range(first, first + walks.groups[group].count):
+        node = walks.grouped[position]
+        if child_count(walks.trie, node) > 0:
+            walks.grouped[first + count] = node
+            count += 1
+            children += child_count(walks.trie, node)
+    if count == 0:
+        return
+    if walks.subwalk_count == len(walks.subwalks):
+        grow_subwalks(walks)
+    walks.subwalks[walks.subwalk_count].place = place
+    walks.subwalks[walks.subwalk_count].node_set = set_of_nodes(walks, first, count)
+    walks.subwalks[walks.subwalk_count].has_few_children = children < FEW_CHILDREN
+    walks.subwalk_count += 1
+
+
+@loop
+def add_target(walks: TokenWalks, lexer_state: int, first_word: int) -> None:
+    """Add a target to those of the walk that is being found, with the words from the first on."""
+    new = walks.target_count
+    if new == len(walks.targets):
+        grow_targets(walks)
+    walks.targets[new].lexer_state = lexer_state
+    walks.targets[new].first_word = first_word
+    walks.targets[new].word_count = walks.word_count - first_word
+    walks.target_count += 1
+
+
+@loop
+def add_groups(walks: TokenWalks, first_token: int) -> None:
+    """Add the groups to the walk that is being found, as tokens and targets; the first token of the walk is given."""
+    for group in range(walks.group_count):
+        first_word, key = walks.word_count, walks.groups[group].key
+        add_words(walks, group)
+        if walks.groups[group].is_token:
+            place = add_walk_token(walks, key, first_word) - first_token
+            walks.token_marks[key].place = place
+            add_subwalk(walks, group, place)
+        else:
+            add_target(walks, key, first_word)
+
+
+@loop
+def place_in_walk(walks: TokenWalks, token: int, first_token: int) -> int:
+    """Return the place of a token among those of the walk that is being found, which it is added to if need be."""
+    if walks.token_marks[token].round != walks.round:
+        walks.token_marks[token].place = add_walk_token(walks, token, walks.word_count) - first_token
+        walks.token_marks[token].round = walks.round
+    return walks.token_marks[token].place
+
+
+@loop
+def add_target_ends(machine: GrammarMachine, walks: TokenWalks, target: int, first_token: int) -> None:
+    """Add the ways to end the token of the grammar in a target."""
+    state = walks.targets[target].lexer_state
+    first, count = machine.token_ends_of[state].first, machine.token_ends_of[state].count
+    walks.targets[target].first_end = walks.end_count
+    walks.targets[target].end_count = count
+    walks.targets[target].are_complete = machine.token_ends_of[state].are_complete
+    for token_end in range(first, first + count):
+        if walks.end_count == len(walks.ends):
+            grow_ends(walks)
+        place = place_in_walk(walks, machine.token_ends[token_end].token, first_token)
+        walks.ends[walks.end_count].place = place
+        walks.ends[walks.end_count].width = machine.token_ends[token_end].width
+        walks.end_count += 1
+
+
+@loop
+def add_ends(machine: GrammarMachine, walks: TokenWalks, first_target: int, first_token: int) -> None:
+    """Add the ways to end the token of the grammar in the targets of the walk that is being found."""
+    for target in range(first_target, walks.target_count):
+        state = walks.targets[target].lexer_state
+        if not has_token_ends(machine, state):
+            make_token_ends(machine, state)
+    make_marks(machine.lexer, walks)
+    for target in range(first_target, walks.target_count):
+        add_target_ends(machine, walks, target, first_token)
+
+
+@loop
+def find_walk(machine: GrammarMachine, walks: TokenWalks, lexer_state: int, node_set: int) -> int:
+    """Return a new walk, from a state of the lexer below a set of nodes."""
+    meet_tokens(machine.lexer, walks, lexer_state, node_set)
+    group_meetings(machine.lexer, walks)
+    first_token, first_target, first_subwalk = walks.token_count, walks.target_count, walks.subwalk_count
+    add_groups(walks, first_token)
+    add_ends(machine, walks, first_target, first_token)
+    new = walks.count
+    if new == len(walks.walks):
+        grow_walks(walks)
+    if lexer_state >= len(walks.latest_walk):
+        grow_latest_walk(walks, lexer_state)
+    walks.walks[new].node_set = node_set
+    walks.walks[new].previous = walks.latest_walk[lexer_state] - 1
+    walks.walks[new].first_token, walks.walks[new].token_count = first_token, walks.token_count - first_token
+    walks.walks[new].first_target, walks.walks[new].target_count = first_target, walks.target_count - first_target
+    walks.walks[new].first_subwalk, walks.walks[new].subwalk_count = first_subwalk, walks.subwalk_count - first_subwalk
+    walks.count += 1
+    walks.latest_walk[lexer_state] = walks.count
+    return new
+
+
+@loop
+def known_walk(walks: TokenWalks, lexer_state: int, node_set: int) -> int:
+    """Return the walk from a state of the lexer below a set of nodes, -1 if it has not been found."""
+    walk = walks.latest_walk[lexer_state] - 1 if lexer_state < len(walks.latest_walk) else -1
+    while walk >= 0 and walks.walks[walk].node_set != node_set:
+        walk = walks.walks[walk].previous
     return walk
 
 
-@compiled_loop
-def apply_walk(
-    machine: GrammarMachine, parser_state: int, walks: WalkArrays, walk: int, results: Rows, mask: Words
-) -> int:
-    """Set the bits of the tokens of a walk that may follow in a state of the parser.
-
-    Returns an upper bound of the bytes to the end after them, or a code. `results` get, for each token of the
-    grammar that may end, the configuration after it, DEAD if it cannot follow there, and the bytes to the end.
-    """
-    max_distance = 0
-    first, count = int(walks.walks[walk, TOKENS]), int(walks.walks[walk, TOKEN_COUNT])
-    words = int(walks.walks[walk, FIRST_WORD])
-    for token in range(count):
-        terminal, rest = int(walks.tokens[first + token, 0]), int(walks.tokens[first + token, 1])
-        successor = after_token(machine, parser_state, terminal, rest)
-        distance = FAR if successor == DEAD else successor if successor < 0 else upper_bound_of(machine, successor)
-        if distance < 0:
-            return distance
-        results[token, 0] = DEAD if distance >= FAR else successor
-        results[token, 1] = distance
-        max_distance = max(max_distance, allow_words(walks, words + token, distance, mask))
-    target, token_ends = int(walks.walks[walk, TARGETS]), int(walks.walks[walk, FIRST_TOKEN_END])
-    for position in range(walks.walks[walk, TARGET_COUNT]):
-        distance, row = FAR, token_ends + position
-        for token_end in range(walks.first_token_end[row], walks.first_token_end[row + 1]):
-            token_distance = results[walks.token_ends[token_end, 0], 1]
-            distance = min(distance, int(walks.token_ends[token_end, 1] + token_distance))
-        if distance >= FAR and not walks.is_complete[target + position]:
-            current = intern_configuration(machine, int(walks.targets[target + position]), parser_state)
-            distance = current if current < 0 else upper_bound_of(machine, current)
-            if distance < 0:
-                return distance
-        max_distance = max(max_distance, allow_words(walks, words + count + position, distance, mask))
-    return max_distance
+@loop
+def allow_words(walks: TokenWalks, first: int, count: int, distance: int) -> None:
+    """Set the bits of some words, unless no text follows."""
+    if distance >= FAR or count == 0:
+        return
+    walks.max_distance = max(walks.max_distance, distance)
+    for place in range(first, first + count):
+        walks.mask[walks.words[place].place] |= walks.words[place].bits
 
 
-@compiled_entry
-def walk_pending(
-    machine: GrammarMachine, walks: WalkArrays, pending: Rows, nodes: Rows, results: Rows, mask: Words, progress: Ints
-) -> int:
-    """Set the bits of the tokens that may follow `pending` configurations, each from its set of nodes.
+@loop
+def apply_tokens(machine: GrammarMachine, walks: TokenWalks, walk: int, parser_state: int) -> None:
+    """Set the bits of the tokens of the vocabulary with which tokens of the grammar end, in a state of the parser."""
+    first = walks.walks[walk].first_token
+    for place in range(first, first + walks.walks[walk].token_count):
+        successor = after_token(machine, parser_state, walks.tokens[place].token)
+        distance = FAR if successor == DEAD else upper_bound(machine, successor)
+        walks.tokens[place].configuration = DEAD if distance >= FAR else successor
+        walks.tokens[place].distance = distance
+        allow_words(walks, walks.tokens[place].first_word, walks.tokens[place].word_count, distance)
 
-    The subwalks are added to `pending`; those from few nodes are added to `nodes`, node by node, with their
-    configurations. Returns DONE or a code: with NEEDS_WALK, the last pending walk has not been found.
-    """
-    while progress[PENDING_COUNT] > 0:
-        current, node_set = int(pending[progress[PENDING_COUNT] - 1, 0]), int(pending[progress[PENDING_COUNT] - 1, 1])
-        walk = walk_of(walks, int(machine.configurations[current, grammar.LEXER_STATE]), node_set)
+
+@loop
+def target_distance(machine: GrammarMachine, walks: TokenWalks, walk: int, target: int, parser_state: int) -> int:
+    """Return an upper bound of the bytes to the end in a target of a walk whose tokens have been applied."""
+    distance = FAR
+    first, first_end = walks.walks[walk].first_token, walks.targets[target].first_end
+    for token_end in range(first_end, first_end + walks.targets[target].end_count):
+        after = walks.tokens[first + walks.ends[token_end].place].distance
+        distance = min(distance, after + walks.ends[token_end].width)
+    if distance >= FAR and not walks.targets[target].are_complete:
+        distance = upper_bound(machine, configuration_of(machine, walks.targets[target].lexer_state, parser_state))
+    return distance
+
+
+@loop
+def apply_walk(machine: GrammarMachine, walks: TokenWalks, walk: int, parser_state: int) -> None:
+    """Set the bits of the tokens of a walk that may follow in a state of the parser; note where the others go on."""
+    apply_tokens(machine, walks, walk, parser_state)
+    first = walks.walks[walk].first_target
+    for target in range(first, first + walks.walks[walk].target_count):
+        distance = target_distance(machine, walks, walk, target, parser_state)
+        allow_words(walks, walks.targets[target].first_word, walks.targets[target].word_count, distance)
+    first = walks.walks[walk].first_subwalk
+    for subwalk in range(first, first + walks.walks[walk].subwalk_count):
+        current = walks.tokens[walks.walks[walk].first_token + walks.subwalks[subwalk].place].configuration
+        if current == DEAD:
+            continue
+        if walks.subwalks[subwalk].has_few_children:
+            add_branches(walks, current, walks.subwalks[subwalk].node_set)
+        else:
+            add_pending(walks, current, walks.subwalks[subwalk].node_set)
+
+
+@loop
+def add_branches(walks: TokenWalks, current: int, node_set: int) -> None:
+    """Let single configurations be walked below some nodes."""
+    first = walks.node_sets[node_set].first
+    for place in range(first, first + walks.node_sets[node_set].count):
+        add_branch(walks, current, walks.nodes[place])
+
+
+@loop
+def add_pending(walks: TokenWalks, current: int, node_set: int) -> None:
+    """Let a walk be applied to a configuration."""
+    if walks.pending_count == len(walks.pending):
+        grow_pending(walks)
+    walks.pending[walks.pending_count].configuration = current
+    walks.pending[walks.pending_count].node_set = node_set
+    walks.pending_count += 1
+
+
+@loop
+def apply_pending(machine: GrammarMachine, walks: TokenWalks) -> None:
+    """Apply the pending walks, and those that they lead to; those that must not be kept are left to branches."""
+    while walks.pending_count > 0:
+        walks.pending_count -= 1
+        current = walks.pending[walks.pending_count].configuration
+        node_set = walks.pending[walks.pending_count].node_set
+        lexer_state = machine.configurations[current].lexer_state
+        walk = known_walk(walks, lexer_state, node_set)
+        if walk < 0 and walks.count >= walks.max_walks:
+            add_branches(walks, current, node_set)
+            continue
         if walk < 0:
-            return grammar.NEEDS_WALK
-        count = int(walks.walks[walk, SUBWALK_COUNT])
-        max_nodes = progress[NODE_COUNT] + FEW_CHILDREN * count
-        if progress[PENDING_COUNT] + count > len(pending) or max_nodes > len(nodes):
-            return grammar.MORE_RESULTS
-        parser_state = int(machine.configurations[current, grammar.PARSER_STATE])
-        distance = apply_walk(machine, parser_state, walks, walk, results, mask)
-        if distance < 0:
-            return distance
-        progress[MAX_DISTANCE] = max(int(progress[MAX_DISTANCE]), distance)
-        progress[PENDING_COUNT] -= 1
-        first = int(walks.walks[walk, SUBWALKS])
-        for row in range(first, first + count):
-            successor, node_set = int(results[walks.subwalks[row, 0], 0]), int(walks.subwalks[row, 1])
+            walk = find_walk(machine, walks, lexer_state, node_set)
+        apply_walk(machine, walks, walk, machine.configurations[current].parser_state)
+
+
+@loop
+def allow_node(walks: TokenWalks, node: int, distance: int) -> None:
+    """Set the bits of the vocabulary's tokens at a node, after which so many bytes may be needed."""
+    if is_token_end(walks.trie, node):
+        walks.max_distance = max(walks.max_distance, distance)
+    for place in range(walks.trie.token_start[node], walks.trie.token_start[node + 1]):
+        token_id = walks.trie.token_ids[place]
+        walks.mask[token_id >> 5] |= 1 << (token_id & 31)
+
+
+@loop
+def walk_branches(machine: GrammarMachine, walks: TokenWalks) -> None:
+    """Walk the trie from configurations, one by one, without making states.
+
+    They get upper bounds only where a token of the vocabulary ends.
+    """
+    while walks.branch_count > 0:
+        current = walks.branches[walks.branch_count - 1].current
+        node = next_node(walks)
+        if node < 0 or machine.is_absent[walks.trie.byte[node]]:
+            continue
+        arrival = arrival_of(machine, current, walks.trie.byte[node])
+        for way in range(way_count(machine, arrival)):
+            successor = successor_of(machine, current, arrival, way)
             if successor == DEAD:
                 continue
-            if walks.subwalks[row, 2]:
-                for position in range(walks.first_node[node_set], walks.first_node[node_set + 1]):
-                    nodes[progress[NODE_COUNT], 0] = successor
-                    nodes[progress[NODE_COUNT], 1] = walks.nodes[position]
-                    progress[NODE_COUNT] += 1
-            else:
-                pending[progress[PENDING_COUNT], 0] = successor
-                pending[progress[PENDING_COUNT], 1] = node_set
-                progress[PENDING_COUNT] += 1
-    return grammar.DONE
+            if is_token_end(walks.trie, node) and upper_bound(machine, successor) < FAR:
+                allow_node(walks, node, upper_bound(machine, successor))
+            if machine.configurations[successor].upper_bound < FAR and child_count(walks.trie, node) > 0:
+                add_branch(walks, successor, node)
+
+
+@loop
+def child_of(trie: TrieArrays, node: int, byte: int) -> int:
+    """Return the child of a node by a byte, 0 if it has none."""
+    for child in range(trie.first[node], trie.first[node + 1]):
+        if trie.byte[child] == byte:
+            return child
+    return 0
+
+
+@loop
+def begin_walks(machine: GrammarMachine, walks: TokenWalks, state: int) -> None:
+    """Let walks begin at a state; if it lies within the prefix of all texts, where one byte may follow, after that."""
+    node = 0
+    while machine.states.rows[state].element_count == 0:
+        byte = 0
+        while machine.states.table[state, byte] == DEAD:
+            byte += 1
+        state = machine.states.table[state, byte]
+        node = child_of(walks.trie, node, byte)
+        if node == 0:
+            return
+        allow_node(walks, node, machine.states.distances[state])
+    node_set = set_of_node(walks, node)
+    first = machine.states.rows[state].first_element
+    for place in range(first, first + machine.states.rows[state].element_count):
+        add_pending(walks, machine.states.elements[place], node_set)
+
+
+@walk_entry
+def grammar_walk(machine: GrammarMachine, walks: TokenWalks, state: int, mask: Words) -> int:
+    """Set the bits of the tokens that may follow a state; return an upper bound of the bytes to the end after them."""
+    walks.max_distance = walks.pending_count = walks.branch_count = 0
+    for place in range(len(walks.mask)):
+        walks.mask[place] = 0
+    begin_walks(machine, walks, state)
+    apply_pending(machine, walks)
+    walk_branches(machine, walks)
+    for place in range(len(walks.mask)):
+        mask[place] |= walks.mask[place]
+    return walks.max_distance

@@ -23,7 +23,9 @@ SCHEMAS = st.one_of(
     combined_objects(),
     documents(ODD_NAMES, with_rarer=True, max_leaves=12),
 )
-TEXTS = st.lists(st.sampled_from(["a", "b", "ab", "ba", " ", "\n", "é", '"', "\\", "7", ".5"]), max_size=12).map("".join)
+TEXTS = st.lists(st.sampled_from(["a", "b", "ab", "ba", " ", "\n", "é", '"', "\\", "7", ".5"]), max_size=12).map(
+    "".join
+)
 
 
 def test_the_second_library_runs_as_python() -> None:

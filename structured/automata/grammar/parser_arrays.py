@@ -1,75 +1,57 @@
-"""The machine of a grammar before its first state: the parser's tables as arrays, and the remainders of items."""
+"""The tables of a parser as arrays, and the bytes of what remains of its items."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from structured.automata.byte_automaton import DEAD, UNKNOWN
+from structured.automata.byte_automaton import DEAD
 from structured.automata.grammar.lark_grammar import ParserTables
-from structured.automata.loops.grammar_machine import GrammarMachine
-from structured.automata.loops.machine import unfilled, zeros
 from structured.automata.opcodes import FAR
 
+_Numbers = NDArray[np.int32]
 
-def new_machine(tables: ParserTables, absent: frozenset[int], facts: Sequence[int]) -> GrammarMachine:
-    """Return the machine of a grammar without states, and without rows of its lexer.
 
-    `facts` are the most states, the most configurations that one search visits, and the columns of a blank.
-    """
+class ParserArrays(NamedTuple):
+    """The tables of a parser; see the structs of `grammar_machine.py`, whose fields are the columns."""
+
+    facts: _Numbers
+    actions: _Numbers
+    rules: _Numbers
+    items: _Numbers
+    lr_states: _Numbers
+    brackets: _Numbers
+    is_absent: _Numbers
+
+
+def parser_arrays(tables: ParserTables, absent: frozenset[int], blank_width: int) -> ParserArrays:
+    """Return the tables of a parser; no text has a byte of `absent`, and a blank has at most so many columns."""
     actions = np.zeros((len(tables.shifts), len(tables.symbols)), dtype=np.int32)
     rules: dict[Any, int] = {}
     items: list[tuple[int, int, int]] = []
-    kernels: list[tuple[int, int]] = []
+    lr_states: list[tuple[int, int, int]] = []
     for state, (shifts, reductions) in enumerate(zip(tables.shifts, tables.reductions, strict=True)):
         for symbol, target in shifts.items():
             actions[state, symbol] = target + 1
         for symbol, rule in reductions.items():
             if not actions[state, symbol]:
                 actions[state, symbol] = -1 - rules.setdefault(rule, len(rules))
-        kernels.append((len(items), len(tables.items[state])))
+        lr_states.append((tables.context_of[state], len(items), len(tables.items[state])))
         items += [(item.origin, item.read, blocks_closed(tables, item.remaining)) for item in tables.items[state]]
     indentation = tables.indentation
     opening, closing = (frozenset[int](),) * 2 if indentation is None else (indentation.opening, indentation.closing)
-    brackets = [int(symbol in opening) - int(symbol in closing) for symbol in range(len(tables.symbols))]
     line_symbols = [DEAD] * 4
     if indentation is not None:
         line_symbols = [indentation.line_end, indentation.indent, indentation.dedent, indentation.line_ends]
-    return GrammarMachine(
-        lexer_rows=unfilled(64, 256, value=UNKNOWN),
-        arrivals=zeros(64, 3),
-        tokens=zeros(64, 2),
-        starts=unfilled(len(tables.contexts), 16, value=UNKNOWN),
-        lexer_states=zeros(64, 4),
-        expected=zeros(64, 2),
-        token_ends=zeros(64, 3),
-        token_ends_of=unfilled(64, 3, value=UNKNOWN),
+    return ParserArrays(
+        facts=_rows([(tables.end_symbol, tables.end, *line_symbols, blank_width)], 7),
         actions=actions,
-        rules=_array([(rule.origin, rule.size) for rule in rules], 2),
-        items=_array(items, 3),
-        remainders=unfilled(1, len(items), value=UNKNOWN),
-        kernels=_array(kernels, 2),
-        context_of=_array(list(tables.context_of)),
-        brackets=_array(brackets),
-        is_absent=np.isin(np.arange(256), sorted(absent)),
-        constants=_array([tables.end_symbol, tables.end, *line_symbols, *facts]),
-        stacks=zeros(256, 4),
-        stack_slots=unfilled(512),
-        parser_states=unfilled(256, 5, value=UNKNOWN),
-        parser_state_slots=unfilled(512),
-        columns=zeros(16, 4),
-        column_slots=unfilled(32),
-        configurations=unfilled(256, 11, value=UNKNOWN),
-        configuration_slots=unfilled(512),
-        heap=zeros(256, 3),
-        states=zeros(64, 2),
-        state_slots=unfilled(128),
-        elements=zeros(256),
-        distances=zeros(64),
-        table=unfilled(64, 256, value=UNKNOWN),
-        frontier=zeros(len(tables.shifts) + 1, 3),
-        registers=zeros(10),
+        rules=_rows([(rule.origin, rule.size) for rule in rules], 2),
+        items=_rows(items, 3),
+        lr_states=_rows(lr_states, 3),
+        brackets=_numbers(int(symbol in opening) - int(symbol in closing) for symbol in range(len(tables.symbols))),
+        is_absent=_numbers(byte in absent for byte in range(256)),
     )
 
 
@@ -84,9 +66,12 @@ def blocks_closed(tables: ParserTables, symbols: Sequence[int]) -> int:
     return -lowest
 
 
-def _array(rows: Any, width: int = 0) -> NDArray[np.int32]:
-    array = np.array(rows, dtype=np.int32)
-    return np.ascontiguousarray(array.reshape(-1, width)) if width else array
+def _rows(rows: Sequence[tuple[int, ...]], width: int) -> _Numbers:
+    return np.array(rows, dtype=np.int32).reshape(-1, width)
+
+
+def _numbers(numbers: Iterable[int]) -> _Numbers:
+    return np.fromiter(numbers, dtype=np.int32)
 
 
 class Remainders:
@@ -109,10 +94,10 @@ class Remainders:
         self._in_block = _padded(in_block, nothing)
         self._bytes_after_block: NDArray[np.int64] = self._shortest(0)[_padded(after_block, nothing)].sum(axis=1)
 
-    def at(self, column: int) -> NDArray[np.int32]:
+    def at(self, column: int) -> _Numbers:
         """Return the bytes of the remainder of each item in a block whose lines begin at a column."""
         bytes_in_block = self._shortest(column)[self._in_block].sum(axis=1)
-        remainders: NDArray[np.int32] = np.minimum(bytes_in_block + self._bytes_after_block, FAR).astype(np.int32)
+        remainders: _Numbers = np.minimum(bytes_in_block + self._bytes_after_block, FAR).astype(np.int32)
         return remainders
 
     def _shortest(self, column: int) -> NDArray[np.int64]:

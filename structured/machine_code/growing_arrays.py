@@ -25,7 +25,8 @@ def grown(values: Any, count: int, value: int = 0) -> Any:
     if isinstance(values, list):
         values.extend(type(values[0])() for _ in range(count - len(values)))
         return values
-    array = np.asarray(values)
+    # Not a view of Cython: NumPy reads the format of a struct in Python, and makes a ValueError of a KeyboardInterrupt.
+    array = values if isinstance(values, np.ndarray) else np.asarray(getattr(values, "base", values))
     larger = np.zeros((count, *array.shape[1:]), dtype=array.dtype)
     larger[: len(array)] = array
     if value:

@@ -1,0 +1,1 @@
+"""The build: loops are translated to Cython, and compiled."""
