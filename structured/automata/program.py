@@ -266,9 +266,7 @@ def _distinct(assembly: Assembly, pattern: Distinct) -> int:
     return assembly.add(op.DISTINCT, start, assembly.add(op.ITEM, start, 0, 0, FAR), 0, FAR)
 
 
-def _byte_set(
-    assembly: Assembly, sequences: tuple[tuple[ByteRange, ...], ...], *, any_unescaped: bool = False
-) -> int:
+def _byte_set(assembly: Assembly, sequences: tuple[tuple[ByteRange, ...], ...], *, any_unescaped: bool = False) -> int:
     """Return the row of some sequences of byte ranges; the sequences after a first range are a node of their own.
 
     First ranges are equal or disjoint. The UTF-8 of `à-ÿ` is `c3 a0-bf` → an arc `c3` to the node of `a0-bf`.

@@ -1,6 +1,5 @@
 """Types: those whose values a keyword restricts, those that schemas allow, and those of the values of keywords."""
 
-from collections.abc import Mapping
 
 from structured.json_schema.document.location import MAPPINGS, InternalSchema, Schema, Subschema, Subschemas
 from structured.json_schema.numbers.bounds import BOUNDS, DIVISORS
