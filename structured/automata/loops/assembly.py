@@ -21,18 +21,19 @@ class Assembly:
     """The arrays of a program while it is assembled; see `opcodes.py`. The first row is that of UNION.
 
     `operations` has the operations of the patterns that are added here, by their types, and `makers` the functions
-    of Python for the others. `rows` has the row of each pattern, by its identity, and `references` the operand of each
-    reference, whose target is added later.
+    that add the others. `rows` has the row of each pattern by its identity, `byte_sets` and `sets` those of sequences
+    of bytes and of sets of characters, and `starts` the start of each array by its identity. `references` are pairs of
+    an operand and the reference whose target it becomes.
     """
 
-    operations: Any
+    operations: dict[type, int]
     makers: dict[type, Callable[[Any, Any], int]]
     rows: dict[int, int]
     byte_sets: dict[Any, int]
     sets: dict[Any, int]
     starts: dict[int, int]
-    references: Any
-    text: Any
+    references: list[Any]
+    text: bytearray
     node_array: Any
     operand_array: Any
     nodes: Rows
@@ -40,7 +41,7 @@ class Assembly:
     operands: Ints
     operand_count: int
 
-    def __init__(self, operations: Any, makers: Any) -> None:
+    def __init__(self, operations: dict[type, int], makers: dict[type, Callable[[Any, Any], int]]) -> None:
         self.operations = operations
         self.makers = makers
         self.rows, self.byte_sets, self.sets, self.starts = {}, {}, {}, {}
