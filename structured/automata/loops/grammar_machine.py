@@ -12,7 +12,7 @@ from structured.automata.loops.numbering import Numbering, make_slots, number_of
 from structured.automata.loops.state_table import StateTable, fill_state_slots, grow_rounds
 from structured.machine_code.growing_arrays import filled, grown, viewed, zeros
 from structured.machine_code.loop_errors import LimitError
-from structured.machine_code.notation import Ints, Row, Rows, compiled_class, entry, loop, rare_loop
+from structured.machine_code.notation import Ints, Row, Rows, Structs, compiled_class, entry, loop, rare_loop
 
 
 class LrState(Row):
@@ -156,23 +156,23 @@ class GrammarMachine:
     search: int
     heap_size: int
     token_end_count: int
-    facts: "list[ParserFacts]"
+    facts: "Structs[ParserFacts]"
     actions: Rows
-    rules: "list[ParserRule]"
-    items: "list[ParserItem]"
-    lr_states: "list[LrState]"
+    rules: "Structs[ParserRule]"
+    items: "Structs[ParserItem]"
+    lr_states: "Structs[LrState]"
     remainders: Rows
     brackets: Ints
     is_absent: Ints
-    stacks: "list[Stack]"
-    parser_states: "list[ParserState]"
-    blocks: "list[Block]"
-    configurations: "list[Configuration]"
-    heap: "list[HeapEntry]"
-    frontier: "list[FrontierStack]"
+    stacks: "Structs[Stack]"
+    parser_states: "Structs[ParserState]"
+    blocks: "Structs[Block]"
+    configurations: "Structs[Configuration]"
+    heap: "Structs[HeapEntry]"
+    frontier: "Structs[FrontierStack]"
     kept_stacks: Ints
-    token_ends: "list[TokenEnd]"
-    token_ends_of: "list[TokenEnds]"
+    token_ends: "Structs[TokenEnd]"
+    token_ends_of: "Structs[TokenEnds]"
 
     def __init__(self, lexer: LexerTables, tables: Any, max_states: int, max_bytes: int, max_searched: int) -> None:
         self.lexer = lexer
@@ -216,9 +216,9 @@ def make_room(machine: GrammarMachine, stack_room: int, parser_state_room: int, 
     make_slots(stack_numbers, stack_room)
     make_slots(parser_state_numbers, parser_state_room)
     make_slots(configuration_numbers, configuration_room)
-    stacks: list[Stack] = Stack.rows(stack_room)
-    parser_states: list[ParserState] = ParserState.rows(parser_state_room)
-    configurations: list[Configuration] = Configuration.rows(configuration_room)
+    stacks: Structs[Stack] = Stack.rows(stack_room)
+    parser_states: Structs[ParserState] = ParserState.rows(parser_state_room)
+    configurations: Structs[Configuration] = Configuration.rows(configuration_room)
     machine.stack_numbers = stack_numbers
     machine.parser_state_numbers = parser_state_numbers
     machine.configuration_numbers = configuration_numbers
@@ -405,10 +405,10 @@ def keep_needed(machine: GrammarMachine) -> None:
 
     There is room for all of them before the first is made, so that no error leaves half of them.
     """
-    stacks: list[Stack] = machine.stacks
-    parser_states: list[ParserState] = machine.parser_states
-    configurations: list[Configuration] = machine.configurations
-    heap: list[HeapEntry] = HeapEntry.rows(256)
+    stacks: Structs[Stack] = machine.stacks
+    parser_states: Structs[ParserState] = machine.parser_states
+    configurations: Structs[Configuration] = machine.configurations
+    heap: Structs[HeapEntry] = HeapEntry.rows(256)
     slots: Ints = filled(-1, len(machine.states.slots))
     stack_count = machine.stack_numbers.count
     machine.kept_stacks = zeros(stack_count)

@@ -12,7 +12,7 @@ import numpy as np
 from structured.automata.byte_automaton import UNKNOWN
 from structured.automata.loops.numbering import Numbering, number_of
 from structured.machine_code.growing_arrays import grown, viewed, zeros
-from structured.machine_code.notation import Ints, Row, Rows, compiled_class, loop, rare_loop
+from structured.machine_code.notation import Ints, Row, Rows, Structs, compiled_class, loop, rare_loop
 
 
 class LexerState(Row):
@@ -87,11 +87,11 @@ class LexerTables:
     ending_count: int
     row_count: int
     token_numbers: Numbering
-    states: "list[LexerState]"
-    expected: "list[ExpectedTerminal]"
-    arrivals: "list[LexerArrival]"
+    states: "Structs[LexerState]"
+    expected: "Structs[ExpectedTerminal]"
+    arrivals: "Structs[LexerArrival]"
     ending: Ints
-    tokens: "list[LexerToken]"
+    tokens: "Structs[LexerToken]"
     rows: Rows
     starts: Rows
 

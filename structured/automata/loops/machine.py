@@ -11,7 +11,7 @@ from structured.automata.loops.state_table import StateTable, grow_rounds
 from structured.automata.opcodes import FINISHED, QUOTATION
 from structured.machine_code.growing_arrays import grown, viewed, zeros
 from structured.machine_code.loop_errors import LimitError, StateNeeded
-from structured.machine_code.notation import Bytes, Ints, Row, compiled_class, loop, rare_loop
+from structured.machine_code.notation import Bytes, Ints, Row, Structs, compiled_class, loop, rare_loop
 
 
 class Node(Row):
@@ -101,18 +101,18 @@ class Machine:
     level: int
     max_distance: int
     has_quotations: bool
-    nodes: "list[Node]"
+    nodes: "Structs[Node]"
     operands: Ints
     text: Bytes
-    frames: "list[Frame]"
+    frames: "Structs[Frame]"
     leaves: Ints
     leaves_used: int
-    arcs: "list[Arc]"
+    arcs: "Structs[Arc]"
     arcs_used: int
     scratch: Ints
     marked_items: int
     marking_round: int
-    levels: "list[Level]"
+    levels: "Structs[Level]"
 
     def __init__(self, nodes: Any, operands: Any, text: Any, max_states: int, max_bytes: int) -> None:
         self.states = StateTable(max_states)

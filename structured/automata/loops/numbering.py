@@ -1,6 +1,6 @@
 """Numberings: quadruples of integers, numbered in the order in which they first appear; the hash table of all loops."""
 
-from structured.machine_code.notation import Row, compiled_class, loop, rare_loop
+from structured.machine_code.notation import Row, Structs, compiled_class, loop, rare_loop
 
 INITIAL_SLOTS = 1 << 12
 
@@ -20,7 +20,7 @@ class Numbering:
     """The quadruples so far; `count` is the next number."""
 
     count: int
-    slots: "list[Slot]"
+    slots: "Structs[Slot]"
 
     def __init__(self) -> None:
         self.count = 0
@@ -89,7 +89,7 @@ def fill_slot(numbering: Numbering, slot: int, first: int, second: int, third: i
 @rare_loop
 def double_slots(numbering: Numbering) -> None:
     """Give the hash table twice as many slots."""
-    old: list[Slot] = numbering.slots
+    old: Structs[Slot] = numbering.slots
     numbering.slots = Slot.rows(2 * len(old))
     for place in range(len(old)):
         if old[place].number_plus_one > 0:

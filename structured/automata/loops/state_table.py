@@ -11,7 +11,7 @@ from structured.automata.byte_automaton import UNKNOWN
 from structured.automata.loops.numbering import mix
 from structured.machine_code.growing_arrays import filled, grown, viewed, zeros
 from structured.machine_code.loop_errors import LimitError
-from structured.machine_code.notation import Ints, Row, Rows, compiled_class, loop, rare_loop
+from structured.machine_code.notation import Ints, Row, Rows, Structs, compiled_class, loop, rare_loop
 
 INITIAL_STATES, GROWN_STATES = 1 << 8, 1 << 11
 """The rows of a new table, 256 KB, and those that it has when these are full, 2 MB. When it grows again, it gets room
@@ -45,7 +45,7 @@ class StateTable:
     round: int
     table: Rows
     distances: Ints
-    rows: "list[State]"
+    rows: "Structs[State]"
     slots: Ints
     elements: Ints
     rounds: Ints

@@ -17,7 +17,7 @@ from structured.automata.loops.lexer_tables import LexerTables, lexer_arrival
 from structured.automata.loops.numbering import Numbering, mix, number_of
 from structured.automata.opcodes import FAR
 from structured.machine_code.growing_arrays import grown, viewed, zeros
-from structured.machine_code.notation import Ints, Row, Words, compiled_class, loop, rare_loop, walk_entry
+from structured.machine_code.notation import Ints, Row, Structs, Words, compiled_class, loop, rare_loop, walk_entry
 from structured.vocabulary.trie import TrieArrays
 
 FEW_CHILDREN = 16
@@ -168,22 +168,22 @@ class TokenWalks:
     set_numbers: Numbering
     mask: Words
     latest_walk: Ints
-    walks: "list[TokenWalk]"
-    tokens: "list[WalkToken]"
-    targets: "list[WalkTarget]"
-    ends: "list[WalkEnd]"
-    subwalks: "list[Subwalk]"
-    words: "list[Word]"
-    node_sets: "list[NodeSet]"
+    walks: "Structs[TokenWalk]"
+    tokens: "Structs[WalkToken]"
+    targets: "Structs[WalkTarget]"
+    ends: "Structs[WalkEnd]"
+    subwalks: "Structs[Subwalk]"
+    words: "Structs[Word]"
+    node_sets: "Structs[NodeSet]"
     nodes: Ints
-    meetings: "list[Meeting]"
-    groups: "list[Group]"
+    meetings: "Structs[Meeting]"
+    groups: "Structs[Group]"
     grouped: Ints
-    token_marks: "list[Mark]"
-    state_marks: "list[Mark]"
+    token_marks: "Structs[Mark]"
+    state_marks: "Structs[Mark]"
     word_places: Ints
-    pending: "list[PendingWalk]"
-    branches: "list[Branch]"
+    pending: "Structs[PendingWalk]"
+    branches: "Structs[Branch]"
 
     def __init__(self, trie: TrieArrays, mask_words: int, max_walks: int) -> None:
         self.trie = trie
