@@ -128,14 +128,14 @@ def matches_any_unescaped_character(program: Assembly, node: int) -> bool:
     """Tell whether every unescaped character is a match of a node; of a repetition, whether it is one of its item."""
     operation, start = program.nodes[node, op.OPERATION], program.nodes[node, op.A]
     if operation == op.REPEAT:
-        return program.nodes[start, op.ANY_UNESCAPED_CHARACTER] and program.nodes[start, op.OPERATION] != op.REPEAT
+        return program.nodes[start, op.ANY_UNESCAPED_CHARACTER] == 1 and program.nodes[start, op.OPERATION] != op.REPEAT
     if operation == op.CHOICE:
         for operand in range(start, start + program.nodes[node, op.B]):
             option = program.operands[operand]
             if program.nodes[option, op.ANY_UNESCAPED_CHARACTER] and program.nodes[option, op.OPERATION] != op.REPEAT:
                 return True
         return False
-    return program.nodes[node, op.ANY_UNESCAPED_CHARACTER]
+    return program.nodes[node, op.ANY_UNESCAPED_CHARACTER] == 1
 
 
 @entry

@@ -3,6 +3,8 @@
 The elements of a regular automaton are frames, those of a grammar's automaton configurations.
 """
 
+from typing import Any
+
 import numpy as np
 
 from structured.automata.byte_automaton import UNKNOWN
@@ -35,9 +37,9 @@ class StateTable:
 
     count: int
     max_states: int
-    table_array: object
+    table_array: Any
     """The transitions, shape (states, 256): a state, DEAD or UNKNOWN."""
-    distance_array: object
+    distance_array: Any
     """The bytes of the shortest completion of each state."""
     elements_used: int
     round: int
