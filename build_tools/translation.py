@@ -36,6 +36,9 @@ NUMBERS = ("long long", "bint", "double")
 ERRORS = {"long long": str(ERROR), "int": "-1", "bint": "-1", "double": "-1e300"}
 """What functions return after an error; `int` is the type of those that return nothing else."""
 
+CAREFUL = "@cython.boundscheck(True)\n@cython.wraparound(True)\n"
+"""What is written before a function that may use lists and other objects of Python."""
+
 ENTRIES = ("entry", "walk_entry")
 MARKS = ("loop", "rare_loop", *ENTRIES)
 
@@ -164,7 +167,7 @@ class _Unit:
 
     def python(self, node: ast.FunctionDef) -> str:
         """Return a function that stays Python, its annotations left out."""
-        decorators = "".join(f"@{mark}\n" for mark in _marks(node))
+        decorators = CAREFUL + "".join(f"@{mark}\n" for mark in _marks(node))
         for argument in node.args.args:
             argument.annotation = None
         return f"{decorators}def {node.name}({ast.unparse(node.args)}):\n{self._body(node)}"
@@ -177,7 +180,8 @@ class _Unit:
         typed = ", ".join(f"{kind} {name}" for name, kind in kinds.items())
         end = "\n    return 0" if returned == "int" else ""
         is_entry = mark in ENTRIES
-        head = f"cdef {returned} {'c_' * is_entry}{node.name}({typed}) except {ERRORS[returned]} {lock}"
+        careful = CAREFUL if mark == "rare_loop" else ""
+        head = f"{careful}cdef {returned} {'c_' * is_entry}{node.name}({typed}) except {ERRORS[returned]} {lock}"
         text = f"{head}:\n{self._body(node)}{end}"
         return f"{text}\n\n{self._entry(node, kinds)}" if is_entry else text
 
