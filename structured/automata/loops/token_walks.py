@@ -2,7 +2,9 @@
 
 A token of the vocabulary stays within one token of the grammar, or goes past its end at a byte. Which of them do so
 depends on the state of the lexer alone: that is a *walk*. The rest of a token after the end is a *subwalk*, below some
-nodes of the trie, in the state of the lexer that the parser puts it in.
+nodes of the trie, in the state of the lexer that the parser puts it in. A walk leaves what is below a node with many
+tokens to an *inner walk*, because other walks reach the same state of the lexer there: most tokens of a vocabulary are
+words, and after a few letters of a word all that counts is that it is one.
 
 The bytes to a token end and those of a shortest text after it are enough for the text to end. So all states within a
 token share a few token ends; the masks do not depend on which: where none leads on, the text is searched for.
@@ -14,30 +16,31 @@ from structured.automata.byte_automaton import DEAD
 from structured.automata.loops.configurations import after_token, arrival_of, successor_of, upper_bound, way_count
 from structured.automata.loops.grammar_machine import GrammarMachine, configuration_of, has_token_ends, make_token_ends
 from structured.automata.loops.lexer_tables import LexerTables, lexer_arrival
-from structured.automata.loops.numbering import Numbering, mix, number_of
+from structured.automata.loops.numbering import Numbering, known_number, mix, number_of
 from structured.automata.opcodes import FAR
 from structured.machine_code.arrays import grown, viewed, zeros
-from structured.machine_code.notation import Ints, Row, Words, compiled_class, loop, rare_loop, walk_entry
+from structured.machine_code.notation import Ints, Row, Words, compiled_class, entry, loop, rare_loop, walk_entry
 from structured.vocabulary.trie import TrieArrays
 
 FEW_CHILDREN = 16
 """Nodes of a trie with fewer children, taken together, are walked by `walk_branches` each time."""
 
 
+MANY_TOKENS = 1024
+"""Below a node with so many tokens of the vocabulary, a walk is left to an inner walk."""
+
+
 class TokenWalk(Row):
-    """A walk: the nodes of the trie below which it begins; the start and number of its tokens, targets and subwalks.
+    """A walk: the start and number of its tokens, targets, subwalks and inner walks."""
 
-    `previous` is the walk found before it in the same state of the lexer, -1 for none.
-    """
-
-    node_set: int
-    previous: int
     first_token: int
     token_count: int
     first_target: int
     target_count: int
     first_subwalk: int
     subwalk_count: int
+    first_inner_walk: int
+    inner_walk_count: int
 
 
 class WalkToken(Row):
@@ -80,6 +83,13 @@ class Subwalk(Row):
     place: int
     node_set: int
     has_few_children: int
+
+
+class InnerWalk(Row):
+    """A state of the lexer within the token of the grammar, and the nodes below which an inner walk begins."""
+
+    lexer_state: int
+    node_set: int
 
 
 class NodeSet(Row):
@@ -134,9 +144,10 @@ class Branch(Row):
 
 
 class PendingWalk(Row):
-    """A configuration from which a walk is to be applied, and the nodes below which the walk begins."""
+    """The states of the lexer and of the parser in which a walk is to be applied, and the nodes below which it begins."""
 
-    configuration: int
+    lexer_state: int
+    parser_state: int
     node_set: int
 
 
@@ -144,17 +155,17 @@ class PendingWalk(Row):
 class TokenWalks:
     """The walks of a vocabulary that have been found, and the mask that is being made.
 
-    `latest_walk[lexer state]` is one more than the walk found last, 0 if there is none. `meetings`, `groups`, `grouped`
-    and the marks are those of the walk that is being found; `token_marks` and `state_marks` tell the groups of tokens
+    Walks are numbered by the state of the lexer and the set of nodes. `tokens_below` counts the tokens of the vocabulary
+    at each node and below it. `meetings`, `groups`, `grouped` and the marks are those of the walk that is being found; `token_marks` and `state_marks` tell the groups of tokens
     and states of the lexer, `word_places` the place where a word of the mask was written last.
     """
 
     trie: TrieArrays
     mask_words: int
     max_walks: int
-    count: int
     max_distance: int
     round: int
+    inner_walk_count: int
     token_count: int
     target_count: int
     end_count: int
@@ -166,13 +177,15 @@ class TokenWalks:
     pending_count: int
     branch_count: int
     set_numbers: Numbering
+    walk_numbers: Numbering
     mask: Words
-    latest_walk: Ints
+    tokens_below: Ints
     walks: "list[TokenWalk]"
     tokens: "list[WalkToken]"
     targets: "list[WalkTarget]"
     ends: "list[WalkEnd]"
     subwalks: "list[Subwalk]"
+    inner_walks: "list[InnerWalk]"
     words: "list[Word]"
     node_sets: "list[NodeSet]"
     nodes: Ints
@@ -185,21 +198,23 @@ class TokenWalks:
     pending: "list[PendingWalk]"
     branches: "list[Branch]"
 
-    def __init__(self, trie: TrieArrays, mask_words: int, max_walks: int) -> None:
+    def __init__(self, trie: TrieArrays, trie_size: int, mask_words: int, max_walks: int) -> None:
         self.trie = trie
         self.mask_words = mask_words
         self.max_walks = max_walks
-        self.count = self.token_count = self.target_count = self.end_count = self.subwalk_count = 0
+        self.inner_walk_count = self.token_count = self.target_count = self.end_count = self.subwalk_count = 0
         self.word_count = self.node_count = self.meeting_count = self.group_count = 0
         self.pending_count = self.branch_count = self.max_distance = self.round = 0
         self.set_numbers = Numbering()
+        self.walk_numbers = Numbering()
         self.mask = viewed(np.zeros(mask_words, dtype=np.uint32))
-        self.latest_walk = zeros(64)
+        self.tokens_below = zeros(trie_size)
         self.walks = TokenWalk.rows(64)
         self.tokens = WalkToken.rows(64)
         self.targets = WalkTarget.rows(64)
         self.ends = WalkEnd.rows(64)
         self.subwalks = Subwalk.rows(64)
+        self.inner_walks = InnerWalk.rows(64)
         self.words = Word.rows(256)
         self.node_sets = NodeSet.rows(64)
         self.nodes = zeros(256)
@@ -211,27 +226,22 @@ class TokenWalks:
         self.word_places = zeros(mask_words)
         self.pending = PendingWalk.rows(64)
         self.branches = Branch.rows(64)
+        count_tokens_below(self)
 
     def nbytes(self) -> int:
         """Return the memory of the arrays."""
-        walks = 32 * len(self.walks) + 20 * len(self.tokens) + 24 * len(self.targets) + 8 * len(self.ends)
+        walks = 32 * len(self.walks) + 8 * len(self.inner_walks) + 20 * len(self.tokens) + 24 * len(self.targets) + 8 * len(self.ends)
         sets = 8 * (len(self.words) + len(self.node_sets)) + 12 * len(self.subwalks) + 4 * len(self.nodes)
         scratch = 8 * (len(self.meetings) + len(self.token_marks) + len(self.state_marks) + len(self.pending))
         scratch += 4 * len(self.grouped) + 16 * len(self.groups) + 12 * len(self.branches)
-        scratch += 4 * len(self.latest_walk) + 8 * len(self.mask)
-        return walks + sets + scratch + 20 * self.set_numbers.slot_count()
+        scratch += 4 * len(self.tokens_below) + 8 * len(self.mask) + 4 * len(self.pending)
+        return walks + sets + scratch + 20 * (self.set_numbers.slot_count() + self.walk_numbers.slot_count())
 
 
 @rare_loop
 def grow_walks(walks: TokenWalks) -> None:
     """Make room for twice as many walks."""
     walks.walks = grown(walks.walks, 2 * len(walks.walks))
-
-
-@rare_loop
-def grow_latest_walk(walks: TokenWalks, count: int) -> None:
-    """Make room for the walks of so many states of the lexer."""
-    walks.latest_walk = grown(walks.latest_walk, 2 * count)
 
 
 @rare_loop
@@ -259,6 +269,12 @@ def grow_subwalks(walks: TokenWalks) -> None:
 
 
 @rare_loop
+def grow_inner_walks(walks: TokenWalks) -> None:
+    """Make room for twice as many inner walks."""
+    walks.inner_walks = grown(walks.inner_walks, 2 * len(walks.inner_walks))
+
+
+@rare_loop
 def grow_words(walks: TokenWalks) -> None:
     """Make room for twice as many words."""
     walks.words = grown(walks.words, 2 * len(walks.words))
@@ -266,8 +282,13 @@ def grow_words(walks: TokenWalks) -> None:
 
 @rare_loop
 def grow_nodes(walks: TokenWalks, count: int) -> None:
-    """Make room for one more set of nodes, of so many."""
+    """Make room for so many more nodes of sets."""
     walks.nodes = grown(walks.nodes, 2 * (walks.node_count + count))
+
+
+@rare_loop
+def grow_node_sets(walks: TokenWalks) -> None:
+    """Make room for twice as many sets of nodes."""
     walks.node_sets = grown(walks.node_sets, 2 * len(walks.node_sets))
 
 
@@ -325,6 +346,15 @@ def child_count(trie: TrieArrays, node: int) -> int:
     return trie.first[node + 1] - trie.first[node]
 
 
+@entry
+def count_tokens_below(walks: TokenWalks) -> None:
+    """Count the tokens of the vocabulary at each node of the trie and below it."""
+    for node in range(len(walks.tokens_below) - 1, -1, -1):
+        walks.tokens_below[node] = walks.trie.token_start[node + 1] - walks.trie.token_start[node]
+        for child in range(walks.trie.first[node], walks.trie.first[node + 1]):
+            walks.tokens_below[node] += walks.tokens_below[child]
+
+
 @loop
 def add_branch(walks: TokenWalks, current: int, node: int) -> None:
     """Let a walk go on below a node."""
@@ -360,8 +390,18 @@ def add_meeting(walks: TokenWalks, node: int, arrival: int) -> None:
 
 
 @loop
+def add_inner_walk(walks: TokenWalks, lexer_state: int, node_set: int) -> None:
+    """Add an inner walk to those of the walk that is being found."""
+    if walks.inner_walk_count == len(walks.inner_walks):
+        grow_inner_walks(walks)
+    walks.inner_walks[walks.inner_walk_count].lexer_state = lexer_state
+    walks.inner_walks[walks.inner_walk_count].node_set = node_set
+    walks.inner_walk_count += 1
+
+
+@loop
 def meet_tokens(lexer: LexerTables, walks: TokenWalks, start: int, node_set: int) -> None:
-    """Walk the trie below some nodes along the lexer, and note where tokens may end.
+    """Walk the trie below some nodes along the lexer, and note where tokens may end; add the inner walks.
 
     These are the nodes where a token of the vocabulary ends within one of the grammar, or one of the grammar may end.
     """
@@ -380,7 +420,10 @@ def meet_tokens(lexer: LexerTables, walks: TokenWalks, start: int, node_set: int
         if lexer.arrivals[arrival].token_count > 0 or (target != DEAD and is_token_end(walks.trie, node)):
             add_meeting(walks, node, arrival)
         if target != DEAD and child_count(walks.trie, node) > 0:
-            add_branch(walks, target, node)
+            if walks.tokens_below[node] < MANY_TOKENS:
+                add_branch(walks, target, node)
+            else:
+                add_inner_walk(walks, target, set_of_node(walks, node))
 
 
 @loop
@@ -519,7 +562,9 @@ def set_of_nodes(walks: TokenWalks, first: int, count: int) -> int:
         code, other_code = mix(code, walks.grouped[place]), mix(other_code, walks.grouped[place] + place - first)
     while True:
         new = walks.set_numbers.count
-        if new == len(walks.node_sets) or walks.node_count + count > len(walks.nodes):
+        if new == len(walks.node_sets):
+            grow_node_sets(walks)
+        if walks.node_count + count > len(walks.nodes):
             grow_nodes(walks, count)
         number = number_of(walks.set_numbers, code, other_code, count, attempt)
         if number == new:
@@ -642,33 +687,21 @@ def add_ends(machine: GrammarMachine, walks: TokenWalks, first_target: int, firs
 @loop
 def find_walk(machine: GrammarMachine, walks: TokenWalks, lexer_state: int, node_set: int) -> int:
     """Return a new walk, from a state of the lexer below a set of nodes."""
+    first_token, first_target, first_subwalk = walks.token_count, walks.target_count, walks.subwalk_count
+    first_inner_walk = walks.inner_walk_count
     meet_tokens(machine.lexer, walks, lexer_state, node_set)
     group_meetings(machine.lexer, walks)
-    first_token, first_target, first_subwalk = walks.token_count, walks.target_count, walks.subwalk_count
     add_groups(walks, first_token)
     add_ends(machine, walks, first_target, first_token)
-    new = walks.count
-    if new == len(walks.walks):
+    if walks.walk_numbers.count == len(walks.walks):
         grow_walks(walks)
-    if lexer_state >= len(walks.latest_walk):
-        grow_latest_walk(walks, lexer_state)
-    walks.walks[new].node_set = node_set
-    walks.walks[new].previous = walks.latest_walk[lexer_state] - 1
+    new = number_of(walks.walk_numbers, lexer_state, node_set, 0, 0)
     walks.walks[new].first_token, walks.walks[new].token_count = first_token, walks.token_count - first_token
     walks.walks[new].first_target, walks.walks[new].target_count = first_target, walks.target_count - first_target
     walks.walks[new].first_subwalk, walks.walks[new].subwalk_count = first_subwalk, walks.subwalk_count - first_subwalk
-    walks.count += 1
-    walks.latest_walk[lexer_state] = walks.count
+    walks.walks[new].first_inner_walk = first_inner_walk
+    walks.walks[new].inner_walk_count = walks.inner_walk_count - first_inner_walk
     return new
-
-
-@loop
-def known_walk(walks: TokenWalks, lexer_state: int, node_set: int) -> int:
-    """Return the walk from a state of the lexer below a set of nodes, -1 if it has not been found."""
-    walk = walks.latest_walk[lexer_state] - 1 if lexer_state < len(walks.latest_walk) else -1
-    while walk >= 0 and walks.walks[walk].node_set != node_set:
-        walk = walks.walks[walk].previous
-    return walk
 
 
 @loop
@@ -722,7 +755,10 @@ def apply_walk(machine: GrammarMachine, walks: TokenWalks, walk: int, parser_sta
         if walks.subwalks[subwalk].has_few_children:
             add_branches(walks, current, walks.subwalks[subwalk].node_set)
         else:
-            add_pending(walks, current, walks.subwalks[subwalk].node_set)
+            add_pending(machine, walks, current, walks.subwalks[subwalk].node_set)
+    first = walks.walks[walk].first_inner_walk
+    for inner in range(first, first + walks.walks[walk].inner_walk_count):
+        add_walk(walks, walks.inner_walks[inner].lexer_state, parser_state, walks.inner_walks[inner].node_set)
 
 
 @loop
@@ -734,11 +770,19 @@ def add_branches(walks: TokenWalks, current: int, node_set: int) -> None:
 
 
 @loop
-def add_pending(walks: TokenWalks, current: int, node_set: int) -> None:
+def add_pending(machine: GrammarMachine, walks: TokenWalks, current: int, node_set: int) -> None:
     """Let a walk be applied to a configuration."""
+    lexer_state, parser_state = machine.configurations[current].lexer_state, machine.configurations[current].parser_state
+    add_walk(walks, lexer_state, parser_state, node_set)
+
+
+@loop
+def add_walk(walks: TokenWalks, lexer_state: int, parser_state: int, node_set: int) -> None:
+    """Let a walk be applied in a state of the lexer and one of the parser."""
     if walks.pending_count == len(walks.pending):
         grow_pending(walks)
-    walks.pending[walks.pending_count].configuration = current
+    walks.pending[walks.pending_count].lexer_state = lexer_state
+    walks.pending[walks.pending_count].parser_state = parser_state
     walks.pending[walks.pending_count].node_set = node_set
     walks.pending_count += 1
 
@@ -748,16 +792,16 @@ def apply_pending(machine: GrammarMachine, walks: TokenWalks) -> None:
     """Apply the pending walks, and those that they lead to; those that must not be kept are left to branches."""
     while walks.pending_count > 0:
         walks.pending_count -= 1
-        current = walks.pending[walks.pending_count].configuration
+        lexer_state = walks.pending[walks.pending_count].lexer_state
+        parser_state = walks.pending[walks.pending_count].parser_state
         node_set = walks.pending[walks.pending_count].node_set
-        lexer_state = machine.configurations[current].lexer_state
-        walk = known_walk(walks, lexer_state, node_set)
-        if walk < 0 and walks.count >= walks.max_walks:
-            add_branches(walks, current, node_set)
+        walk = known_number(walks.walk_numbers, lexer_state, node_set, 0, 0)
+        if walk < 0 and walks.walk_numbers.count >= walks.max_walks:
+            add_branches(walks, configuration_of(machine, lexer_state, parser_state), node_set)
             continue
         if walk < 0:
             walk = find_walk(machine, walks, lexer_state, node_set)
-        apply_walk(machine, walks, walk, machine.configurations[current].parser_state)
+        apply_walk(machine, walks, walk, parser_state)
 
 
 @loop
@@ -817,7 +861,7 @@ def begin_walks(machine: GrammarMachine, walks: TokenWalks, state: int) -> None:
     node_set = set_of_node(walks, node)
     first = machine.states.rows[state].first_element
     for place in range(first, first + machine.states.rows[state].element_count):
-        add_pending(walks, machine.states.elements[place], node_set)
+        add_pending(machine, walks, machine.states.elements[place], node_set)
 
 
 @walk_entry
