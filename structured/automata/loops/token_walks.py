@@ -135,6 +135,18 @@ class Mark(Row):
     place: int
 
 
+class TokenResult(Row):
+    """The configuration after a token of the grammar, DEAD if it cannot follow, and an upper bound of the bytes to the end.
+
+    They are those in the state of the parser in which the token was applied last, for a mask.
+    """
+
+    mask: int
+    parser_state: int
+    configuration: int
+    distance: int
+
+
 class Branch(Row):
     """The progress below a node: a configuration, or a state of the lexer; the next child, the end of the children."""
 
@@ -165,6 +177,7 @@ class TokenWalks:
     max_walks: int
     max_distance: int
     round: int
+    mask_number: int
     inner_walk_count: int
     token_count: int
     target_count: int
@@ -194,6 +207,7 @@ class TokenWalks:
     grouped: Ints
     token_marks: "list[Mark]"
     state_marks: "list[Mark]"
+    results: "list[TokenResult]"
     word_places: Ints
     pending: "list[PendingWalk]"
     branches: "list[Branch]"
@@ -204,7 +218,7 @@ class TokenWalks:
         self.max_walks = max_walks
         self.inner_walk_count = self.token_count = self.target_count = self.end_count = self.subwalk_count = 0
         self.word_count = self.node_count = self.meeting_count = self.group_count = 0
-        self.pending_count = self.branch_count = self.max_distance = self.round = 0
+        self.pending_count = self.branch_count = self.max_distance = self.round = self.mask_number = 0
         self.set_numbers = Numbering()
         self.walk_numbers = Numbering()
         self.mask = viewed(np.zeros(mask_words, dtype=np.uint32))
@@ -223,6 +237,7 @@ class TokenWalks:
         self.grouped = zeros(256)
         self.token_marks = Mark.rows(64)
         self.state_marks = Mark.rows(64)
+        self.results = TokenResult.rows(64)
         self.word_places = zeros(mask_words)
         self.pending = PendingWalk.rows(64)
         self.branches = Branch.rows(64)
@@ -233,7 +248,7 @@ class TokenWalks:
         walks = 32 * len(self.walks) + 8 * len(self.inner_walks) + 20 * len(self.tokens) + 24 * len(self.targets) + 8 * len(self.ends)
         sets = 8 * (len(self.words) + len(self.node_sets)) + 12 * len(self.subwalks) + 4 * len(self.nodes)
         scratch = 8 * (len(self.meetings) + len(self.token_marks) + len(self.state_marks) + len(self.pending))
-        scratch += 4 * len(self.grouped) + 16 * len(self.groups) + 12 * len(self.branches)
+        scratch += 4 * len(self.grouped) + 16 * (len(self.groups) + len(self.results)) + 12 * len(self.branches)
         scratch += 4 * len(self.tokens_below) + 8 * len(self.mask) + 4 * len(self.pending)
         return walks + sets + scratch + 20 * (self.set_numbers.slot_count() + self.walk_numbers.slot_count())
 
@@ -312,8 +327,10 @@ def grow_grouped(walks: TokenWalks, count: int) -> None:
 
 @rare_loop
 def grow_token_marks(walks: TokenWalks, count: int) -> None:
-    """Make room for the marks of so many tokens."""
+    """Make room for the marks and results of so many tokens."""
+    results: list[TokenResult] = grown(walks.results, 2 * count)
     walks.token_marks = grown(walks.token_marks, 2 * count)
+    walks.results = results
 
 
 @rare_loop
@@ -715,15 +732,27 @@ def allow_words(walks: TokenWalks, first: int, count: int, distance: int) -> Non
 
 
 @loop
+def apply_token(machine: GrammarMachine, walks: TokenWalks, token: int, parser_state: int) -> None:
+    """Write the result of a token of the grammar in a state of the parser."""
+    successor = after_token(machine, parser_state, token)
+    distance = FAR if successor == DEAD else upper_bound(machine, successor)
+    walks.results[token].configuration = DEAD if distance >= FAR else successor
+    walks.results[token].distance = distance
+    walks.results[token].parser_state = parser_state
+    walks.results[token].mask = walks.mask_number
+
+
+@loop
 def apply_tokens(machine: GrammarMachine, walks: TokenWalks, walk: int, parser_state: int) -> None:
     """Set the bits of the tokens of the vocabulary with which tokens of the grammar end, in a state of the parser."""
     first = walks.walks[walk].first_token
     for place in range(first, first + walks.walks[walk].token_count):
-        successor = after_token(machine, parser_state, walks.tokens[place].token)
-        distance = FAR if successor == DEAD else upper_bound(machine, successor)
-        walks.tokens[place].configuration = DEAD if distance >= FAR else successor
-        walks.tokens[place].distance = distance
-        allow_words(walks, walks.tokens[place].first_word, walks.tokens[place].word_count, distance)
+        token = walks.tokens[place].token
+        if walks.results[token].mask != walks.mask_number or walks.results[token].parser_state != parser_state:
+            apply_token(machine, walks, token, parser_state)
+        walks.tokens[place].configuration = walks.results[token].configuration
+        walks.tokens[place].distance = walks.results[token].distance
+        allow_words(walks, walks.tokens[place].first_word, walks.tokens[place].word_count, walks.results[token].distance)
 
 
 @loop
@@ -868,6 +897,7 @@ def begin_walks(machine: GrammarMachine, walks: TokenWalks, state: int) -> None:
 def grammar_walk(machine: GrammarMachine, walks: TokenWalks, state: int, mask: Words) -> int:
     """Set the bits of the tokens that may follow a state; return an upper bound of the bytes to the end after them."""
     walks.max_distance = walks.pending_count = walks.branch_count = 0
+    walks.mask_number += 1
     for place in range(len(walks.mask)):
         walks.mask[place] = 0
     begin_walks(machine, walks, state)
