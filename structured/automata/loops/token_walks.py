@@ -156,7 +156,7 @@ class Branch(Row):
 
 
 class PendingWalk(Row):
-    """The states of the lexer and of the parser in which a walk is to be applied, and the nodes below which it begins."""
+    """The states of the lexer and the parser in which a walk is to be applied, and the nodes below which it begins."""
 
     lexer_state: int
     parser_state: int
@@ -167,9 +167,10 @@ class PendingWalk(Row):
 class TokenWalks:
     """The walks of a vocabulary that have been found, and the mask that is being made.
 
-    Walks are numbered by the state of the lexer and the set of nodes. `tokens_below` counts the tokens of the vocabulary
-    at each node and below it. `meetings`, `groups`, `grouped` and the marks are those of the walk that is being found; `token_marks` and `state_marks` tell the groups of tokens
-    and states of the lexer, `word_places` the place where a word of the mask was written last.
+    Walks are numbered by the state of the lexer and the set of nodes. `tokens_below` counts the vocabulary's tokens at
+    each node and below it. `meetings`, `groups`, `grouped` and the marks are those of the walk that is being found:
+    `token_marks` and `state_marks` tell the groups of tokens and states of the lexer, `word_places` the place where a
+    word of the mask was written last.
     """
 
     trie: TrieArrays
@@ -245,7 +246,8 @@ class TokenWalks:
 
     def nbytes(self) -> int:
         """Return the memory of the arrays."""
-        walks = 32 * len(self.walks) + 8 * len(self.inner_walks) + 20 * len(self.tokens) + 24 * len(self.targets) + 8 * len(self.ends)
+        walks = 32 * len(self.walks) + 20 * len(self.tokens) + 24 * len(self.targets)
+        walks += 8 * (len(self.inner_walks) + len(self.ends))
         sets = 8 * (len(self.words) + len(self.node_sets)) + 12 * len(self.subwalks) + 4 * len(self.nodes)
         scratch = 8 * (len(self.meetings) + len(self.token_marks) + len(self.state_marks) + len(self.pending))
         scratch += 4 * len(self.grouped) + 16 * (len(self.groups) + len(self.results)) + 12 * len(self.branches)
@@ -750,9 +752,9 @@ def apply_tokens(machine: GrammarMachine, walks: TokenWalks, walk: int, parser_s
         token = walks.tokens[place].token
         if walks.results[token].mask != walks.mask_number or walks.results[token].parser_state != parser_state:
             apply_token(machine, walks, token, parser_state)
-        walks.tokens[place].configuration = walks.results[token].configuration
-        walks.tokens[place].distance = walks.results[token].distance
-        allow_words(walks, walks.tokens[place].first_word, walks.tokens[place].word_count, walks.results[token].distance)
+        distance = walks.results[token].distance
+        walks.tokens[place].configuration, walks.tokens[place].distance = walks.results[token].configuration, distance
+        allow_words(walks, walks.tokens[place].first_word, walks.tokens[place].word_count, distance)
 
 
 @loop
@@ -801,8 +803,8 @@ def add_branches(walks: TokenWalks, current: int, node_set: int) -> None:
 @loop
 def add_pending(machine: GrammarMachine, walks: TokenWalks, current: int, node_set: int) -> None:
     """Let a walk be applied to a configuration."""
-    lexer_state, parser_state = machine.configurations[current].lexer_state, machine.configurations[current].parser_state
-    add_walk(walks, lexer_state, parser_state, node_set)
+    lexer_state = machine.configurations[current].lexer_state
+    add_walk(walks, lexer_state, machine.configurations[current].parser_state, node_set)
 
 
 @loop
