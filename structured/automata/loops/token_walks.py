@@ -136,7 +136,7 @@ class Mark(Row):
 
 
 class TokenResult(Row):
-    """The configuration after a token of the grammar, DEAD if it cannot follow, and an upper bound of the bytes to the end.
+    """The configuration after a token of the grammar, DEAD if it cannot follow; an upper bound of the bytes to the end.
 
     They are those in the state of the parser in which the token was applied last, for a mask.
     """
