@@ -98,7 +98,7 @@ class Compiler:
         libraries: list[str] = []
         if self.platform.startswith("win"):
             include = _windows_headers(include, folder)
-            libraries += ["-Wl,--no-insert-timestamp", self._import_library(folder, include)]
+            libraries += ["-s", self._import_library(folder, include)]
         elif self.platform.startswith("macosx"):
             version = ".".join(self.platform.split("_")[1:3])
             flags += ["-undefined", "dynamic_lookup", f"-mmacosx-version-min={version}"]

@@ -23,6 +23,7 @@ MODULES = (
     "structured/automata/loops/replacement_states.py",
     "structured/automata/loops/state_walks.py",
     "structured/automata/loops/table_walks.py",
+    "structured/automata/loops/assembly.py",
     "structured/automata/loops/shortest_lengths.py",
     "structured/automata/loops/lexer_tables.py",
     "structured/automata/loops/grammar_machine.py",

@@ -44,8 +44,8 @@ HEADER = """\
 # cython: nonecheck=False, infer_types=True, binding=False, embedsignature=False
 import numpy as np
 cimport cython
-from structured.machine_code.arrays import blank_rows, filled, grown, rows_of, viewed, zeros
-from structured.machine_code.limits import LimitError, StateNeeded
+from structured.machine_code.growing_arrays import blank_rows, filled, grown, rows_of, viewed, zeros
+from structured.machine_code.loop_errors import LimitError, StateNeeded
 
 SOURCES = "{digest}"
 """
@@ -165,8 +165,9 @@ class _Unit:
     def python(self, node: ast.FunctionDef) -> str:
         """Return a function that stays Python, its annotations left out."""
         decorators = "".join(f"@{mark}\n" for mark in _marks(node))
-        names = ", ".join(argument.arg for argument in node.args.args)
-        return f"{decorators}def {node.name}({names}):\n{self._body(node)}"
+        for argument in node.args.args:
+            argument.annotation = None
+        return f"{decorators}def {node.name}({ast.unparse(node.args)}):\n{self._body(node)}"
 
     def function(self, node: ast.FunctionDef) -> str:
         """Return a loop as a function of C; for an entry, one of Python that calls it, too."""

@@ -85,6 +85,10 @@ FINISHED = 0
 """The frame under all others: nothing is left to read."""
 
 NODE_COLUMNS = 6
+REFERENCE = 14
+"""What stands for a reference while a program is assembled, in which it becomes a CHOICE of its target."""
+UNKNOWN_ROW = -1
+"""What stands for the row of a node whose parts have to be added first."""
 UNLIMITED = -1
 FAR = 1 << 30
 """The greatest length in bytes; longer ones, and that of what never ends, count as this."""

@@ -26,7 +26,7 @@ from structured.automata.loops.machine_locks import machine_lock
 from structured.automata.program import Foundation, assemble
 from structured.automata.thread_clock import thread_seconds
 from structured.errors import PatternError
-from structured.machine_code.limits import LimitError, StateNeeded
+from structured.machine_code.loop_errors import LimitError, StateNeeded
 from structured.machine_code.notation import SLOWDOWN
 from structured.regex import Pattern, concat, excerpt, literal, without_bytes
 from structured.vocabulary.trie import Trie

@@ -128,7 +128,9 @@ def survey(logits: NDArray[np.float32], mask: Mask) -> Survey | None:
 
     None if the greatest legal logit is infinite, a legal one is NaN, or the others are NaN or too great for the sums.
     """
-    token_id = likeliest(logits, mask)
+    token_id = int(logits.argmax())  # mostly legal, and found faster than in a loop
+    if token_id >= 32 * len(mask) or not allows(mask, token_id):
+        token_id = likeliest(logits, mask)
     if token_id < 0 or not math.isfinite(logits[token_id]):
         return None
     weights = _array(len(logits))

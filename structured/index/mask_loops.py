@@ -6,8 +6,8 @@ import numpy as np
 
 from structured.automata.byte_automaton import DEAD, ROW_COMPLETE, UNKNOWN
 from structured.automata.opcodes import FAR
-from structured.machine_code.arrays import viewed
-from structured.machine_code.limits import StateNeeded
+from structured.machine_code.growing_arrays import viewed
+from structured.machine_code.loop_errors import StateNeeded
 from structured.machine_code.notation import Bytes, Flags, Ints, Rows, Sequences, Text, compiled_class, entry, rare_loop
 from structured.vocabulary.trie import TrieArrays
 

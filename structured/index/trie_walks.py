@@ -25,7 +25,7 @@ from structured.automata.opcodes import FAR
 from structured.automata.table_states import walk_states
 from structured.index.mask_loops import BytePath, state_after_any
 from structured.index.masks import empty_mask
-from structured.machine_code.limits import StateNeeded
+from structured.machine_code.loop_errors import StateNeeded
 from structured.vocabulary import UNESCAPED_SEQUENCES, Vocabulary
 from structured.vocabulary.trie import Trie
 

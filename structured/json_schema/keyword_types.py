@@ -1,8 +1,7 @@
 """Types: those whose values a keyword restricts, those that schemas allow, and those of the values of keywords."""
 
-from collections.abc import Mapping
 
-from structured.json_schema.document.location import InternalSchema, Schema, Subschema, Subschemas
+from structured.json_schema.document.location import MAPPINGS, InternalSchema, Schema, Subschema, Subschemas
 from structured.json_schema.numbers.bounds import BOUNDS, DIVISORS
 from structured.json_schema.strings.typed_strings import PYDANTIC_RULES
 
@@ -83,9 +82,9 @@ def type_of(value: object) -> str:
     return next(name for name, kind in _PYTHON_TYPES.items() if isinstance(value, kind))
 
 
-KEYWORD_SHAPES: dict[str, tuple[type, str]] = {
-    **dict.fromkeys(("$defs", "definitions", "patternProperties", "properties"), (Mapping, "an object of schemas")),
-    **dict.fromkeys(("dependencies", "dependentRequired", "dependentSchemas"), (Mapping, "an object of rules")),
+KEYWORD_SHAPES: dict[str, tuple[type | tuple[type, ...], str]] = {
+    **dict.fromkeys(("$defs", "definitions", "patternProperties", "properties"), (MAPPINGS, "an object of schemas")),
+    **dict.fromkeys(("dependencies", "dependentRequired", "dependentSchemas"), (MAPPINGS, "an object of rules")),
     **dict.fromkeys(("allOf", "anyOf", "oneOf", "prefixItems"), (list, "a list of schemas")),
     **dict.fromkeys(("$dynamicRef", "$recursiveRef", "$ref", "format", "pattern"), (str, "a string")),
     "enum": (list, "a list of values"),
@@ -99,7 +98,7 @@ def check_shape(part: Subschema) -> None:
     schema, location = part.schema, part.location
     if id(schema) in location.compilation.checked_schema_ids:
         return
-    if not isinstance(schema, Mapping):
+    if not isinstance(schema, MAPPINGS):
         raise location.refusal(f"{schema!r} is not a schema", remedy="Use an object, true or false.")
     for keyword, value in schema.items():
         shape = KEYWORD_SHAPES.get(keyword)

@@ -233,15 +233,15 @@ class _ObjectCompiler:
                 if name in self.required:
                     raise
                 continue
-            opening = concat(Literal(key), colon)
-            patterns_meeting = partial(self._patterns_meeting, name, opening, value, rules)
-            members.append(Member(name, concat(opening, value), False, patterns_meeting))
+            patterns_meeting = partial(self._patterns_meeting, name, key, value, rules)
+            members.append(Member(name, concat(Literal(key), colon, value), False, patterns_meeting))
         written = self.required.keys() | self._always_written(members)
         return [member._replace(is_required=member.name in written) for member in members]
 
     def _patterns_meeting(
-        self, name: str, opening: Pattern, value: Pattern, rules: Subschemas, unmet: UnmetClauses
+        self, name: str, key: str, value: Pattern, rules: Subschemas, unmet: UnmetClauses
     ) -> Iterator[tuple[Pattern, UnmetClauses]]:
+        opening = concat(Literal(key), self.location.whitespace.colon)
         for more, after in self.obligations.present(name, unmet, rules):
             try:
                 yield concat(opening, self.compilers.pattern_of([*rules, *more]) if more else value), after

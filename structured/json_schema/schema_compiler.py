@@ -49,6 +49,7 @@ from structured.json_schema.logic.validity import NotEvaluatedError
 from structured.json_schema.numbers.number_patterns import integer, number
 from structured.json_schema.objects import Compilers, object_
 from structured.json_schema.required_members import Clause, clauses_of
+from structured.json_schema.scalars import kept_pattern, scalar_content
 from structured.json_schema.strings.formats import PYDANTIC_FORMATS, SPECIFIED_FORMATS
 from structured.json_schema.strings.strings import json_string, rules_to_pattern, string, string_rules_of
 from structured.json_schema.unsupported_keywords import check_keywords
@@ -158,6 +159,9 @@ def pattern_of(schemas: Subschemas) -> Pattern:
 
     A pattern that refers to a definition under construction is not kept: elsewhere it contains the definition itself.
     """
+    content = scalar_content(schemas)
+    if content is not None:
+        return kept_pattern(content, schemas[0], partial(_pattern_of, schemas))
     location = schemas[0].location
     compilation = location.compilation
     depth = location.depth if location.whitespace.indent else 0

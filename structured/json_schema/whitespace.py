@@ -37,10 +37,15 @@ class Whitespace:
         """The colon between a name and its value, with the whitespace around it."""
         return concat(self.before_separator, literal(":"), self.after_colon)
 
+    @cached_property
+    def _comma(self) -> Pattern:
+        return concat(self.before_separator, literal(","), self.after_comma)
+
     def comma(self, depth: int) -> Pattern:
         """Return the comma between two members of a pair of brackets inside `depth` others, with its whitespace."""
-        after = self._new_line(depth + 1) if self.indent else self.after_comma
-        return concat(self.before_separator, literal(","), after)
+        if not self.indent:
+            return self._comma
+        return concat(self.before_separator, literal(","), self._new_line(depth + 1))
 
     def in_brackets(self, brackets: str, members: Pattern | None, depth: int, *, may_be_empty: bool = False) -> Pattern:
         """Return members with their separators in brackets inside `depth` other pairs; None if there are no members."""

@@ -11,9 +11,9 @@ import os
 import warnings
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any, ClassVar, ParamSpec, TypeVar, get_type_hints
+from typing import Any, ClassVar, ParamSpec, Protocol, TypeVar, get_type_hints
 
-from structured.machine_code.arrays import viewed
+from structured.machine_code.growing_arrays import viewed
 
 
 def _compiled_module() -> Any:
@@ -23,13 +23,15 @@ def _compiled_module() -> Any:
     try:
         return import_module("structured._compiled")
     except ModuleNotFoundError:
-        return None
+        reason = "no C compiler worked when structured was installed"
     except ImportError as error:
-        message = (
-            f"The loops run as Python, slowly: their compiled module cannot be loaded ({error}). Reinstall structured."
-        )
-        warnings.warn(message, RuntimeWarning, stacklevel=2)
-        return None
+        reason = f"their compiled module cannot be loaded ({error})"
+    message = (
+        f"The inner loops run as Python, some 30 times slower: {reason}. Install a C compiler and Python's headers, or "
+        "the package ziglang, and then structured again. If Python is meant, set STRUCTURED_COMPILED=0."
+    )
+    warnings.warn(message, RuntimeWarning, stacklevel=2)
+    return None
 
 
 _compiled = _compiled_module()
@@ -40,21 +42,36 @@ IS_COMPILED = _compiled is not None
 SLOWDOWN = 1 if IS_COMPILED else 30
 """About how many times more time the loops take than as machine code: limits of time are meant for that."""
 
-Ints = Any
-"""An array of int32, in C order, as all of these."""
-Rows = Any
-"""A two-dimensional array of int32."""
+
+class Ints(Protocol):
+    """An array of int32, in C order, as all of these."""
+
+    def __getitem__(self, place: int, /) -> int: ...
+    def __setitem__(self, place: int, value: int, /) -> None: ...
+    def __len__(self) -> int: ...
+
+
+class Rows(Protocol):
+    """A two-dimensional array of int32."""
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...  # noqa: D102
+    def __getitem__(self, place: tuple[int, int], /) -> int: ...
+    def __setitem__(self, place: tuple[int, int], value: int, /) -> None: ...
+    def __len__(self) -> int: ...
+
+
 Sequences = Any
 """A three-dimensional array of int32."""
-Words = Any
+Words = Ints
 """An array of uint32."""
-Flags = Any
+Flags = Ints
 """An array of bool."""
-Bytes = Any
+Bytes = Ints
 """An array of uint8 that is read only."""
-Text = Any
+Text = Ints
 """An array of uint8."""
-Masks = Any
+Masks = Ints
 """An array of int32 that is read only."""
 Singles = Any
 """An array of float32 that is read only."""

@@ -6,16 +6,15 @@ and on a cold cache a walk consists of such jumps.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from structured.machine_code.arrays import viewed
-from structured.machine_code.notation import Bytes, Ints, compiled_class
+from structured.machine_code.growing_arrays import viewed, zeros
+from structured.machine_code.notation import Bytes, Ints, Text, compiled_class, loop, walk_entry
 from structured.regex.character_sets import UNESCAPED_RANGES, byte_sequences
 
 
@@ -46,6 +45,148 @@ class TrieArrays:
         return TrieArrays, (*arrays, self.height)
 
 
+FEW = 32
+"""The most tokens that are sorted by insertion, which is faster for few."""
+
+
+@compiled_class
+class TrieLayout:
+    """The trie of some tokens in the making.
+
+    `order` are the tokens, those below a node side by side, from `low` up to `high`; `ending` those that have ended.
+    `starts` and `lengths` are where their bytes are, as in `TokenBytes`.
+    """
+
+    node_count: int
+    starts: Ints
+    lengths: Ints
+    order: Ints
+    ending: Ints
+    scratch: Ints
+    counts: Ints
+    byte: Text
+    first: Ints
+    token_start: Ints
+    low: Ints
+    high: Ints
+
+    def __init__(self, starts: Any, lengths: Any) -> None:
+        count, room = len(lengths), int(lengths.sum()) + 2
+        self.node_count = 1
+        self.starts = viewed(starts)
+        self.lengths = viewed(lengths)
+        self.order = viewed(np.arange(count, dtype=np.int32))
+        self.ending = zeros(count)
+        self.scratch = zeros(count)
+        self.counts = zeros(257)
+        self.byte = viewed(np.zeros(room, dtype=np.uint8))
+        self.first = zeros(room)
+        self.token_start = zeros(room)
+        self.low = zeros(room)
+        self.high = zeros(room)
+        self.high[0] = count
+
+    def result(self) -> tuple[Any, Any, Any, Any]:
+        """Return the arrays of the trie; its tokens by their places in `starts`."""
+        count = self.node_count
+        first, token_start = np.asarray(self.first)[: count + 1], np.asarray(self.token_start)[: count + 1]
+        return np.asarray(self.byte)[:count].copy(), first.copy(), token_start.copy(), np.asarray(self.ending)
+
+
+@loop
+def key_of(text: Bytes, layout: TrieLayout, token: int, depth: int) -> int:
+    """Return one more than the byte of a token at a depth, 0 where it ends."""
+    return 0 if layout.lengths[token] == depth else 1 + text[layout.starts[token] + depth]
+
+
+@loop
+def sort_few(text: Bytes, layout: TrieLayout, low: int, high: int, depth: int) -> None:
+    """Sort the tokens at some places by their bytes at a depth, ended ones first; equal ones stay in order."""
+    for place in range(low + 1, high):
+        token = layout.order[place]
+        key = key_of(text, layout, token, depth)
+        target = place
+        while target > low and key_of(text, layout, layout.order[target - 1], depth) > key:
+            layout.order[target] = layout.order[target - 1]
+            target -= 1
+        layout.order[target] = token
+
+
+@loop
+def sort_many(text: Bytes, layout: TrieLayout, low: int, high: int, depth: int) -> None:
+    """Sort as `sort_few`, by counting."""
+    for key in range(257):
+        layout.counts[key] = 0
+    for place in range(low, high):
+        layout.counts[key_of(text, layout, layout.order[place], depth)] += 1
+    target = low
+    for key in range(257):
+        count = layout.counts[key]
+        layout.counts[key] = target
+        target += count
+    for place in range(low, high):
+        layout.scratch[place] = layout.order[place]
+    for place in range(low, high):
+        key = key_of(text, layout, layout.scratch[place], depth)
+        layout.order[layout.counts[key]] = layout.scratch[place]
+        layout.counts[key] += 1
+
+
+@walk_entry
+def lay_out(text: Bytes, layout: TrieLayout) -> None:
+    """Make the nodes of a trie, each after all that are nearer to the root."""
+    node, depth, level_past, ended = 0, 0, 1, 0
+    while node < layout.node_count:
+        if node == level_past:
+            depth, level_past = depth + 1, layout.node_count
+        place, high = layout.low[node], layout.high[node]
+        if high - place > FEW:
+            sort_many(text, layout, place, high, depth)
+        elif high - place > 1:
+            sort_few(text, layout, place, high, depth)
+        layout.token_start[node], layout.first[node] = ended, layout.node_count
+        last_key = 0
+        while place < high:
+            key = key_of(text, layout, layout.order[place], depth)
+            if key == 0:
+                layout.ending[ended] = layout.order[place]
+                ended += 1
+            elif key != last_key:
+                layout.byte[layout.node_count], layout.low[layout.node_count] = key - 1, place
+                layout.node_count += 1
+                last_key = key
+            place += 1
+            if key > 0:
+                layout.high[layout.node_count - 1] = place
+        node += 1
+    layout.token_start[node], layout.first[node] = ended, node
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class TokenBytes:
+    """The bytes of tokens side by side: those of token `i` are `text[starts[i] : starts[i] + lengths[i]]`."""
+
+    text: NDArray[np.uint8]
+    starts: NDArray[np.int32]
+    lengths: NDArray[np.int32]
+    """0 for a token without bytes."""
+
+    @classmethod
+    def of(cls, tokens: Sequence[bytes | None]) -> "TokenBytes":
+        """Put the bytes of tokens side by side."""
+        spelled = [token or b"" for token in tokens]
+        lengths = np.fromiter(map(len, spelled), dtype=np.int32, count=len(spelled))
+        text = np.frombuffer(b"".join(spelled), dtype=np.uint8)
+        return cls(text, np.cumsum(lengths, dtype=np.int32) - lengths, lengths)
+
+    def counts(self, is_counted: NDArray[np.bool_]) -> NDArray[np.int32]:
+        """Return how many bytes of each token are counted, by a flag for each byte of `text`."""
+        sums = np.zeros(len(self.text) + 1, dtype=np.int32)
+        np.cumsum(is_counted, out=sums[1:])
+        counts: NDArray[np.int32] = sums[self.starts + self.lengths] - sums[self.starts]
+        return counts
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class Trie:
     """The tokens as a trie, its nodes in breadth-first order, children by byte; node 0 is the root.
@@ -70,63 +211,18 @@ class Trie:
     @classmethod
     def from_tokens(cls, tokens: Sequence[bytes | None]) -> "Trie":
         """Lay out the tokens that have bytes."""
-        return cls.from_items((token_id, token) for token_id, token in enumerate(tokens) if token)
+        return cls.of(TokenBytes.of(tokens))
 
     @classmethod
-    def from_items(cls, items: Iterable[tuple[int, bytes]]) -> "Trie":
-        """Lay out ids, each with the bytes that lead to it, at least one."""
-        ordered = sorted((token, token_id) for token_id, token in items)
-        spelled = [token for token, _ in ordered]
-        text = np.frombuffer(b"".join(spelled), dtype=np.uint8)
-        lengths = np.array([*map(len, spelled)], dtype=np.int64)
-        starts = np.cumsum(lengths) - lengths
-        nodes = np.zeros(len(ordered), dtype=np.int64)  # of the bytes that have been read of each token
-        bytes_read, parents = [np.zeros(1, dtype=np.uint8)], [np.zeros(0, dtype=np.int64)]
-        size, height = 1, 0
-        longer = np.arange(len(ordered))
-        while len(longer):  # tokens with the same beginning are side by side, and have one node
-            byte, parent = text[starts[longer] + height], nodes[longer]
-            is_new = np.append(True, (np.diff(byte) != 0) | (np.diff(parent) != 0))
-            nodes[longer] = size - 1 + np.cumsum(is_new)
-            bytes_read.append(byte[is_new])
-            parents.append(parent[is_new])
-            size += int(is_new.sum())
-            height += 1
-            longer = longer[lengths[longer] > height]
-        children = np.bincount(np.concatenate(parents), minlength=size)
-        by_end = np.argsort(nodes, kind="stable")
-        return cls(
-            np.concatenate(bytes_read),
-            np.concatenate([[1], 1 + np.cumsum(children)]).astype(np.int32),
-            np.searchsorted(nodes[by_end], np.arange(size + 1)).astype(np.int32),
-            np.array([token_id for _, token_id in ordered], dtype=np.int32)[by_end],
-            height,
-        )
-
-    def with_lengths(self, longer_than: int, max_bytes: int) -> "Trie":
-        """Return the trie of the tokens that have more than `longer_than` bytes, and at most `max_bytes`."""
-        level_starts, end = [0], 1  # of each depth, and the end of the last
-        while level_starts[-1] < end:  # the children of a level are the next
-            level_starts.append(end)
-            end = int(self.first[end])
-        depth = np.repeat(np.arange(len(level_starts) - 1), np.diff(level_starts))
-        is_kept = (np.diff(self.token_start) > 0) & (depth > longer_than) & (depth <= max_bytes)
-        is_kept_token = np.repeat(is_kept, np.diff(self.token_start))
-        counts = np.where(is_kept, np.diff(self.token_start), 0)
-        nodes = np.arange(len(self.byte), dtype=np.int32)
-        parents = np.concatenate([nodes[:1], np.repeat(nodes, np.diff(self.first))])
-        for start, end in reversed(list(pairwise(level_starts[1:]))):
-            is_kept[parents[start:end][is_kept[start:end]]] = True
-        is_kept[0] = True
-        new_number = np.cumsum(is_kept) - 1
-        children = np.bincount(new_number[parents[1:][is_kept[1:]]], minlength=int(is_kept.sum()))
-        return Trie(
-            self.byte[is_kept],
-            np.concatenate([[1], 1 + np.cumsum(children)]).astype(np.int32),
-            np.concatenate([[0], np.cumsum(counts[is_kept])]).astype(np.int32),
-            self.token_ids[is_kept_token],
-            int(depth[is_kept].max()),
-        )
+    def of(cls, tokens: TokenBytes, is_included: NDArray[np.bool_] | None = None) -> "Trie":
+        """Lay out the tokens that have bytes, or those of them that are included, a flag for each."""
+        has_bytes = tokens.lengths > 0
+        token_ids = np.flatnonzero(has_bytes if is_included is None else has_bytes & is_included).astype(np.int32)
+        layout = TrieLayout(tokens.starts[token_ids], tokens.lengths[token_ids])
+        lay_out(tokens.text, layout)
+        byte, first, token_start, order = layout.result()
+        height = int(tokens.lengths[token_ids].max(initial=0))
+        return cls(byte, first, token_start, token_ids[order], height)
 
     def child(self, node: int, byte: int) -> int:
         """Return the child of a node by a byte, -1 if it has none."""
@@ -191,43 +287,45 @@ class StringTries:
     """The most bytes of a token before its first quote."""
 
     @classmethod
-    def from_tokens(cls, tokens: Mapping[int, bytes]) -> "StringTries":
-        """Lay out tokens, none of them of unescaped characters alone."""
-        without_quote = {number: token for number, token in tokens.items() if not re.search(rb'[\x00-\x1f"]', token)}
-        with_quote = {number: token for number, token in tokens.items() if b'"' in token}
-        from_quote = {number: _from_quote(token) for number, token in with_quote.items()}
-        before_quote = [token.partition(b'"')[0] for token in (without_quote | with_quote).values()]
+    def of(cls, tokens: TokenBytes, is_unescaped: NDArray[np.bool_]) -> "StringTries":
+        """Lay out tokens but for the unescaped ones, a flag for each; see `unescaped_lengths`."""
+        is_other = (tokens.lengths > 0) & ~is_unescaped
+        has_quote = is_other & (tokens.counts(tokens.text == QUOTE) > 0)
+        has_no_quote = is_other & (tokens.counts((tokens.text < FIRST_UNESCAPED) | (tokens.text == QUOTE)) == 0)
+        starts, before_quote = tokens.starts.copy(), np.where(has_no_quote, tokens.lengths, np.int32(0))
+        for token_id in np.flatnonzero(has_quote).tolist():
+            start, length = int(tokens.starts[token_id]), int(tokens.lengths[token_id])
+            before, _, _ = tokens.text[start : start + length].tobytes().partition(b'"')
+            before_quote[token_id] = len(before)
+            if _is_unescaped(before):
+                starts[token_id] += len(before)
+        from_quote = TokenBytes(tokens.text, starts, tokens.lengths - (starts - tokens.starts))
         return cls(
-            Trie.from_items(without_quote.items()),
-            Trie.from_items(with_quote.items()),
-            Trie.from_items(from_quote.items()),
-            max(map(len, before_quote), default=0),
+            Trie.of(tokens, has_no_quote),
+            Trie.of(tokens, has_quote),
+            Trie.of(from_quote, has_quote),
+            int(before_quote.max(initial=0)),
         )
 
 
-def _from_quote(token: bytes) -> bytes:
-    """Return a token from its first quote on, if only unescaped characters come before; else all of it."""
-    before, quote, after = token.partition(b'"')
-    is_unescaped = not re.search(rb"[\x00-\x1f\\]", before) and before.decode(errors="ignore").encode() == before
-    return quote + after if is_unescaped else token
+QUOTE, BACKSLASH, FIRST_UNESCAPED = ord('"'), ord("\\"), 0x20
+"""Bytes of JSON strings; those below the last must be escaped."""
 
 
-def unescaped_lengths(tokens: Sequence[bytes | None]) -> NDArray[np.int32]:
+def _is_unescaped(text: bytes) -> bool:
+    """Tell whether a text without quotes is of unescaped characters alone."""
+    return not re.search(rb"[\x00-\x1f\\]", text) and text.decode(errors="ignore").encode() == text
+
+
+def unescaped_lengths(tokens: TokenBytes) -> NDArray[np.int32]:
     """Return the characters of each token if a JSON string may contain all of them unescaped (RFC 8259 §7), else 0."""
-    spelled = [token or b"" for token in tokens]
-    text = np.frombuffer(b"".join(spelled), dtype=np.uint8)
-    ends = np.cumsum(np.fromiter(map(len, spelled), dtype=np.int32, count=len(spelled)), dtype=np.int32)
-
-    def count(chosen: NDArray[np.bool_]) -> NDArray[np.int32]:
-        """Return the number of chosen bytes in each token."""
-        sums = np.concatenate([[0], np.cumsum(chosen, dtype=np.int32)])
-        return np.diff(sums[ends], prepend=np.int32(0)).astype(np.int32)
-
-    escaped = count((text < 0x20) | (text == ord('"')) | (text == ord("\\")))
-    lengths = np.where(escaped > 0, np.int32(0), count(text & 0xC0 != 0x80))  # one byte begins each character
-    beyond_ascii = np.flatnonzero((lengths > 0) & (count(text >= 0x80) > 0)).tolist()
-    lines = b"\n".join(spelled[token_id] for token_id in beyond_ascii).decode(errors="replace").split("\n")
-    for token_id, line in zip(beyond_ascii, lines, strict=True) if beyond_ascii else ():
-        if "\ufffd" in line and line.encode() != spelled[token_id]:  # half a character
+    text = tokens.text
+    escaped = tokens.counts((text < FIRST_UNESCAPED) | (text == QUOTE) | (text == BACKSLASH))
+    lengths = np.where(escaped > 0, np.int32(0), tokens.counts(text & 0xC0 != 0x80))  # one byte begins each character
+    content = text.tobytes()
+    for token_id in np.flatnonzero((lengths > 0) & (tokens.counts(text >= 0x80) > 0)).tolist():
+        start = int(tokens.starts[token_id])
+        spelled = content[start : start + int(tokens.lengths[token_id])]
+        if spelled.decode(errors="ignore").encode() != spelled:  # half a character
             lengths[token_id] = 0
     return lengths

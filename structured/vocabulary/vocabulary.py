@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from structured.errors import StructuredError, VocabularyError
 from structured.errors.values import described
-from structured.vocabulary.trie import StringTries, Trie, unescaped_lengths
+from structured.vocabulary.trie import StringTries, TokenBytes, Trie, unescaped_lengths
 
 
 class Tokenizer(Protocol):
@@ -220,34 +220,42 @@ class Vocabulary:
     @cached_property
     def fingerprint(self) -> bytes:
         """A digest of all tokens and end tokens; vocabularies with the same digest share compiled types."""
-        lengths = np.array([-1 if token is None else len(token) for token in self.tokens], dtype="<i4")
+        has_bytes = np.fromiter((token is not None for token in self.tokens), dtype=np.bool_, count=self.size)
+        lengths = np.where(has_bytes, self._bytes.lengths, np.int32(-1))
         digest = hashlib.sha256(f"{self.size} {sorted(self.end_token_ids)}".encode())
-        digest.update(lengths.tobytes())
-        digest.update(b"".join(token for token in self.tokens if token))
+        digest.update(lengths.astype("<i4").tobytes())
+        digest.update(self._bytes.text.tobytes())
         return digest.digest()
+
+    @cached_property
+    def _bytes(self) -> TokenBytes:
+        """The bytes of all tokens side by side."""
+        return TokenBytes.of(self.tokens)
 
     @cached_property
     def trie(self) -> Trie:
         """The tokens as a trie, laid out at first use."""
-        return Trie.from_tokens(self.tokens)
+        return Trie.of(self._bytes)
 
     @cached_property
     def trie_without_unescaped(self) -> Trie:
         """The tokens that are not unescaped, as a trie, laid out at first use; see `unescaped_lengths`."""
-        lengths = self.unescaped_lengths.tolist()
-        return Trie.from_tokens([None if length else token for token, length in zip(self.tokens, lengths, strict=True)])
+        return Trie.of(self._bytes, self.unescaped_lengths == 0)
 
     @cached_property
     def string_tries(self) -> StringTries:
         """The tokens of `trie_without_unescaped` that may be in a JSON string or end it, laid out at first use."""
-        token_ids = self.trie_without_unescaped.token_ids.tolist()
-        return StringTries.from_tokens({token_id: self.tokens[token_id] or b"" for token_id in token_ids})
+        return StringTries.of(self._bytes, self.unescaped_lengths > 0)
 
     @cached_property
     def tries_by_length(self) -> tuple[tuple[int, Trie], ...]:
         """Tries of the tokens by their lengths, each after its longest in bytes, laid out at first use."""
-        bounds = (0, *(bound for bound in LENGTH_BOUNDS if bound < self.trie.height), self.trie.height)
-        return tuple((longest, self.trie.with_lengths(shorter, longest)) for shorter, longest in pairwise(bounds))
+        lengths, height = self._bytes.lengths, self.trie.height
+        bounds = (0, *(bound for bound in LENGTH_BOUNDS if bound < height), height)
+        return tuple(
+            (longest, Trie.of(self._bytes, (shorter < lengths) & (lengths <= longest)))
+            for shorter, longest in pairwise(bounds)
+        )
 
     @cached_property
     def next_item_tokens(self) -> list[int]:
@@ -265,7 +273,7 @@ class Vocabulary:
 
         Unescaped tokens may come anywhere in a JSON string: whole characters, none of which needs an escape.
         """
-        return unescaped_lengths(self.tokens)
+        return unescaped_lengths(self._bytes)
 
     @cached_property
     def longest_unescaped(self) -> int:

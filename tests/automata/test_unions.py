@@ -42,7 +42,9 @@ def test_levels_do_not_multiply() -> None:
     text = "(" * 12 + "."
     states = states_of(automaton, text)
     assert automaton.distances[states].tolist() == [*(1 + 2 * level for level in range(13)), 24]
-    assert max(len(automaton._machine.states.elements_of(state)) for state in states) <= max(MAX_UNJOINED, 2 * len(KINDS))
+    assert max(len(automaton._machine.states.elements_of(state)) for state in states) <= max(
+        MAX_UNJOINED, 2 * len(KINDS)
+    )
     ends = "".join(f"){kind}" for kind in "gfedcbagfedc")
     assert automaton.accepts(read(automaton, (text + ends).encode()))
     assert read(automaton, (text + ends[:-1] + "h").encode()) == DEAD

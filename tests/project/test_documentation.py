@@ -368,7 +368,7 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 def test_modules_that_are_named_are_there() -> None:
     """A module in backquotes, `index/masks.py`, is one of the repository, by the end of its path."""
-    folders = ("structured", "tests", "benchmarks", "training", "examples")
+    folders = ("structured", "build_tools", "tests", "benchmarks", "training", "examples")
     modules = [path for folder in folders for path in (ROOT / folder).rglob("*.py")]
     written = [*(DOCS / f"{name}.md" for name in ("contributing", "design")), *sorted(HOUSE.rglob("*.py"))]
     named = {

@@ -366,7 +366,7 @@ def test_the_package_says_that_it_is_typed() -> None:
 
 def test_the_package_lists_its_public_names() -> None:
     """`dir` and completion show what is public: the names, the packages, and those that Python itself asks for."""
-    shown = {name for name in dir(structured) if not name.startswith("__")}
+    shown = {name for name in dir(structured) if not name.startswith("_")}
     assert shown - set(PACKAGES) == set(structured.__all__)
 
 

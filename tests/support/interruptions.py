@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from structured.machine_code import arrays
+from structured.machine_code import growing_arrays
 
-GROWING = (arrays.grown, arrays.filled, arrays.blank_rows)
+GROWING = (growing_arrays.grown, growing_arrays.filled, growing_arrays.blank_rows)
 
 
 class Growths:
@@ -39,6 +39,6 @@ def watched_growths(error_at: int = -1, error: type[BaseException] = KeyboardInt
     with pytest.MonkeyPatch.context() as patch:
         for module in [module for name, module in sys.modules.items() if name.startswith("structured.")]:
             for function in GROWING:
-                if vars(module).get(function.__name__) is function and module is not arrays:
+                if vars(module).get(function.__name__) is function and module is not growing_arrays:
                     patch.setattr(module, function.__name__, growths.watched(function))
         yield growths

@@ -27,7 +27,7 @@ from tokenizers import decoders
 
 from benchmarks.tokenizers import normalised
 from structured.errors import VocabularyError
-from structured.vocabulary.trie import Trie
+from structured.vocabulary.trie import TokenBytes, Trie
 from structured.vocabulary.vocabulary import UTF8_BYTES, Vocabulary, piece_reader
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1) | st.text('aé€🙂 \n"\\{}1', min_size=1)
@@ -236,13 +236,17 @@ def test_trie_lists_exactly_the_tokens(tokens: list[bytes | None]) -> None:
     assert tokens_by_bytes(Trie.from_tokens(tokens)) == expected
 
 
-@given(st.lists(st.none() | FEW_BYTES, max_size=40), st.lists(st.integers(0, 7), min_size=2, max_size=2))
-def test_tokens_of_some_lengths(tokens: list[bytes | None], lengths: list[int]) -> None:
-    """The part of a trie with the tokens of some lengths is the trie of those tokens."""
-    shorter, longest = sorted(lengths)
-    part = Trie.from_tokens(tokens).with_lengths(shorter, longest)
-    whole = Trie.from_tokens([token if token and shorter < len(token) <= longest else None for token in tokens])
-    for name in Trie.__slots__:
+@given(st.lists(st.none() | FEW_BYTES | st.binary(max_size=40), max_size=80), st.data())
+def test_the_trie_of_some_tokens(tokens: list[bytes | None], data: st.DataObject) -> None:
+    """It is the trie of all, where the others have no bytes; many tokens are sorted as few are."""
+    is_included = np.array(
+        data.draw(st.lists(st.booleans(), min_size=len(tokens), max_size=len(tokens))), dtype=np.bool_
+    )
+    part = Trie.of(TokenBytes.of(tokens), is_included)
+    whole = Trie.from_tokens(
+        [token if flag else None for token, flag in zip(tokens, is_included.tolist(), strict=True)]
+    )
+    for name in ("byte", "first", "token_start", "token_ids", "height"):
         assert np.array_equal(getattr(part, name), getattr(whole, name))
 
 

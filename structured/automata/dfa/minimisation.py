@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from structured.automata.dfa.alphabet import DEAD, numbered
 from structured.automata.dfa.character_automaton import CharacterAutomaton, Table
-from structured.machine_code.arrays import viewed
+from structured.machine_code.growing_arrays import viewed
 from structured.machine_code.notation import Flags, Ints, compiled_class, entry, loop, walk_entry
 
 
@@ -47,7 +47,8 @@ class Partition:
 
     def set_numbers(self) -> list[int]:
         """Return the set of each number."""
-        return np.asarray(self.sets).tolist()
+        numbers: list[int] = np.asarray(self.sets).tolist()
+        return numbers
 
 
 @compiled_class

@@ -28,7 +28,7 @@ from structured.automata.loops.token_walks import TokenWalks, grammar_walk
 from structured.automata.regular import Limits
 from structured.automata.thread_clock import thread_seconds
 from structured.errors import GrammarError
-from structured.machine_code.limits import LimitError
+from structured.machine_code.loop_errors import LimitError
 from structured.machine_code.notation import SLOWDOWN
 from structured.vocabulary.trie import Trie
 

@@ -10,8 +10,8 @@ from structured.automata.byte_automaton import UNKNOWN
 from structured.automata.loops.lexer_tables import LexerTables, lexer_token
 from structured.automata.loops.numbering import Numbering, make_slots, number_of
 from structured.automata.loops.state_table import StateTable, fill_state_slots, grow_rounds
-from structured.machine_code.arrays import filled, grown, viewed, zeros
-from structured.machine_code.limits import LimitError
+from structured.machine_code.growing_arrays import filled, grown, viewed, zeros
+from structured.machine_code.loop_errors import LimitError
 from structured.machine_code.notation import Ints, Row, Rows, compiled_class, entry, loop, rare_loop
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from structured.automata.byte_automaton import UNKNOWN
 from structured.automata.loops.numbering import Numbering, number_of
-from structured.machine_code.arrays import grown, viewed, zeros
+from structured.machine_code.growing_arrays import grown, viewed, zeros
 from structured.machine_code.notation import Ints, Row, Rows, compiled_class, loop, rare_loop
 
 

@@ -9,8 +9,8 @@ from typing import Any
 from structured.automata.loops.numbering import Numbering, known_number, number_of
 from structured.automata.loops.state_table import StateTable, grow_rounds
 from structured.automata.opcodes import FINISHED, QUOTATION
-from structured.machine_code.arrays import grown, viewed, zeros
-from structured.machine_code.limits import LimitError, StateNeeded
+from structured.machine_code.growing_arrays import grown, viewed, zeros
+from structured.machine_code.loop_errors import LimitError, StateNeeded
 from structured.machine_code.notation import Bytes, Ints, Row, compiled_class, loop, rare_loop
 
 

@@ -1,41 +1,13 @@
-"""The lengths in a program, in bytes: of the beginnings that words share, and of the shortest match of each node."""
-
-from typing import Any
+"""The lengths in a program: the bytes of the shortest match of each node."""
 
 from structured.automata import opcodes as op
+from structured.automata.loops.assembly import Assembly
 from structured.automata.opcodes import FAR, UNLIMITED
-from structured.machine_code.arrays import viewed
-from structured.machine_code.notation import Bytes, Ints, Rows, compiled_class, entry, loop
-
-
-@compiled_class
-class ProgramArrays:
-    """The nodes and operands of a program; see `opcodes.py`."""
-
-    nodes: Rows
-    operands: Ints
-
-    def __init__(self, nodes: Any, operands: Any) -> None:
-        self.nodes = viewed(nodes)
-        self.operands = viewed(operands)
-
-
-@entry
-def common_prefixes(starts: Ints, text: Bytes, shared: Ints) -> None:
-    """Fill `shared` with the bytes that each word has in common with the one before; `starts` has the end of the last.
-
-    `title`, `total` → `0, 1`
-    """
-    for word in range(1, len(shared)):
-        index_before, index, end = starts[word - 1], starts[word], starts[word + 1]
-        while index_before < starts[word] and index < end and text[index_before] == text[index]:
-            index_before += 1
-            index += 1
-        shared[word] = index - starts[word]
+from structured.machine_code.notation import entry, loop
 
 
 @loop
-def shortest_members(program: ProgramArrays, node: int) -> int:
+def shortest_members(program: Assembly, node: int) -> int:
     """Return the bytes of the shortest members of an object, and fill in those from each member on."""
     start, more = program.nodes[node, op.A], program.nodes[node, op.C]
     separator = program.nodes[program.operands[more], op.SHORTEST]
@@ -56,7 +28,7 @@ def shortest_members(program: ProgramArrays, node: int) -> int:
 
 
 @loop
-def shortest_permutation(program: ProgramArrays, node: int) -> int:
+def shortest_permutation(program: Assembly, node: int) -> int:
     """Return the bytes of the shortest members of an object in any order, and fill in those of the required members."""
     start, more = program.nodes[node, op.A], program.nodes[node, op.C]
     separator = program.nodes[program.operands[more], op.SHORTEST]
@@ -74,7 +46,7 @@ def shortest_permutation(program: ProgramArrays, node: int) -> int:
 
 
 @loop
-def shortest_scan(program: ProgramArrays, node: int) -> int:
+def shortest_scan(program: Assembly, node: int) -> int:
     """Return the bytes of a text of the fewest characters of an automaton, and fill in those from each state on.
 
     Of the texts of the fewest characters, it has the fewest bytes. Characters come first, since they are limited.
@@ -106,7 +78,7 @@ def shortest_scan(program: ProgramArrays, node: int) -> int:
 
 
 @loop
-def shortest_distinct(program: ProgramArrays, node: int) -> int:
+def shortest_distinct(program: Assembly, node: int) -> int:
     """Return the bytes of the shortest items that all differ, and fill in those still needed after so many items."""
     start = program.nodes[node, op.A]
     min_items, lengths = program.operands[start + op.MIN_ITEMS], start + op.ITEM_LENGTHS
@@ -121,7 +93,7 @@ def shortest_distinct(program: ProgramArrays, node: int) -> int:
 
 
 @loop
-def shortest_match(program: ProgramArrays, node: int) -> int:  # noqa: C901  one case for each operation
+def shortest_match(program: Assembly, node: int) -> int:  # noqa: C901  one case for each operation
     """Return the bytes of the shortest match of a node, from those of its parts."""
     operation, start, count = program.nodes[node, op.OPERATION], program.nodes[node, op.A], program.nodes[node, op.B]
     if operation == op.SEQUENCE:
@@ -152,22 +124,22 @@ def shortest_match(program: ProgramArrays, node: int) -> int:  # noqa: C901  one
 
 
 @loop
-def matches_any_unescaped_character(program: ProgramArrays, node: int) -> bool:
+def matches_any_unescaped_character(program: Assembly, node: int) -> bool:
     """Tell whether every unescaped character is a match of a node; of a repetition, whether it is one of its item."""
     operation, start = program.nodes[node, op.OPERATION], program.nodes[node, op.A]
     if operation == op.REPEAT:
-        return program.nodes[start, op.ANY_UNESCAPED_CHARACTER] and program.nodes[start, op.OPERATION] != op.REPEAT
+        return program.nodes[start, op.ANY_UNESCAPED_CHARACTER] == 1 and program.nodes[start, op.OPERATION] != op.REPEAT
     if operation == op.CHOICE:
         for operand in range(start, start + program.nodes[node, op.B]):
             option = program.operands[operand]
             if program.nodes[option, op.ANY_UNESCAPED_CHARACTER] and program.nodes[option, op.OPERATION] != op.REPEAT:
                 return True
         return False
-    return program.nodes[node, op.ANY_UNESCAPED_CHARACTER]
+    return program.nodes[node, op.ANY_UNESCAPED_CHARACTER] == 1
 
 
 @entry
-def measure(program: ProgramArrays, first: int) -> bool:
+def measure(program: Assembly, first: int) -> bool:
     """Fill in the lengths of the nodes from `first` on; tell whether each has a match.
 
     Nodes come after their parts, so that one pass is enough unless a reference leads back.
@@ -175,12 +147,12 @@ def measure(program: ProgramArrays, first: int) -> bool:
     changed = True
     while changed:
         changed = False
-        for node in range(first, len(program.nodes)):
+        for node in range(first, program.node_count):
             shortest = shortest_match(program, node)
             changed = changed or shortest != program.nodes[node, op.SHORTEST]
             program.nodes[node, op.SHORTEST] = shortest
             program.nodes[node, op.ANY_UNESCAPED_CHARACTER] = matches_any_unescaped_character(program, node)
-    for node in range(first, len(program.nodes)):
+    for node in range(first, program.node_count):
         if program.nodes[node, op.SHORTEST] == FAR:
             return False
         if (

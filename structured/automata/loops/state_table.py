@@ -3,12 +3,14 @@
 The elements of a regular automaton are frames, those of a grammar's automaton configurations.
 """
 
+from typing import Any
+
 import numpy as np
 
 from structured.automata.byte_automaton import UNKNOWN
 from structured.automata.loops.numbering import mix
-from structured.machine_code.arrays import filled, grown, viewed, zeros
-from structured.machine_code.limits import LimitError
+from structured.machine_code.growing_arrays import filled, grown, viewed, zeros
+from structured.machine_code.loop_errors import LimitError
 from structured.machine_code.notation import Ints, Row, Rows, compiled_class, loop, rare_loop
 
 INITIAL_STATES, GROWN_STATES = 1 << 8, 1 << 11
@@ -35,9 +37,9 @@ class StateTable:
 
     count: int
     max_states: int
-    table_array: object
+    table_array: Any
     """The transitions, shape (states, 256): a state, DEAD or UNKNOWN."""
-    distance_array: object
+    distance_array: Any
     """The bytes of the shortest completion of each state."""
     elements_used: int
     round: int

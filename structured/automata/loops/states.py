@@ -9,7 +9,7 @@ from structured.automata.loops.machine import Machine, add_arc, check_memory
 from structured.automata.loops.state_table import add_element, add_state, known_state
 from structured.automata.loops.transitions import MAX_UNJOINED, gather_arcs, join_frames
 from structured.automata.opcodes import FAR
-from structured.machine_code.limits import LimitError
+from structured.machine_code.loop_errors import LimitError
 from structured.machine_code.notation import entry, loop, rare_loop
 
 MAX_LEAVES = 1 << 24

@@ -18,7 +18,7 @@ from structured.automata.loops.grammar_machine import GrammarMachine, configurat
 from structured.automata.loops.lexer_tables import LexerTables, lexer_arrival
 from structured.automata.loops.numbering import Numbering, known_number, mix, number_of
 from structured.automata.opcodes import FAR
-from structured.machine_code.arrays import grown, viewed, zeros
+from structured.machine_code.growing_arrays import grown, viewed, zeros
 from structured.machine_code.notation import Ints, Row, Words, compiled_class, entry, loop, rare_loop, walk_entry
 from structured.vocabulary.trie import TrieArrays
 

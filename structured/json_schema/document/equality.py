@@ -35,6 +35,9 @@ _NAMING_KEYWORDS = frozenset({"$anchor", "$dynamicAnchor", "$id", "$recursiveAnc
 """Keywords that name a place: two schemas that hold one differ, even if they are equal."""
 
 
+_CONTAINERS = (dict, list)
+
+
 def with_shared_objects(document: Any) -> Any:
     """Return a JSON value in which equal objects, with their keys in the same order, are one object in memory."""
     return _shared(document, {})[0] if isinstance(document, dict | list) else document
@@ -47,14 +50,18 @@ def _shared(value: Any, objects: dict[Hashable, dict[str, Any]]) -> tuple[Any, H
         return value, id(value)
     new: list[Any] = []
     keys: list[Hashable] = []
-    for member in value.values() if isinstance(value, dict) else value:
-        if isinstance(member, dict | list):
+    is_object = type(value) is dict
+    for member in value.values() if is_object else value:
+        if type(member) is str:  # the usual case
+            inner: Any = member
+            key: Hashable = member
+        elif isinstance(member, _CONTAINERS):
             inner, key = _shared(member, objects)
         else:
-            inner, key = member, member if isinstance(member, str) else (type(member), repr(member))
+            inner, key = member, (type(member), repr(member))
         new.append(inner)
         keys.append(key)
-    if not isinstance(value, dict):
+    if not is_object:
         return new, tuple(keys)
     names = tuple(value)
     result = dict(zip(names, new, strict=True))

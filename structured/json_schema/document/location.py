@@ -19,6 +19,9 @@ from structured.regex.traversal import ReferenceFreeMatches
 Schema = Mapping[str, Any]
 """A JSON Schema that is an object."""
 
+MAPPINGS = (dict, Mapping)
+"""The types of JSON objects, the usual one first, since `isinstance` is ten times as fast for it."""
+
 NOT_STATED = "not stated"
 """The keyword of a field that may be null because the text may not state it."""
 
@@ -421,7 +424,7 @@ def _subschema_at(schema: Any, location: Location) -> Subschema:
     """Return a subschema, inside a resource of its own if it has an identifier."""
     if isinstance(schema, RelocatedSchema):
         return schema.subschema_at(location)
-    if isinstance(schema, Mapping) and ("$id" in schema or "id" in schema):
+    if isinstance(schema, MAPPINGS) and ("$id" in schema or "id" in schema):
         resource = location.compilation.library.resource_of(schema, location.scope.resource, location.path)
         location = location.in_resource(location.path, resource)
     return Subschema(schema, location)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from structured.machine_code.arrays import grown, rows_of, viewed, zeros
+from structured.machine_code.growing_arrays import grown, rows_of, viewed, zeros
 from structured.machine_code.notation import Row
 
 NUMBERS = st.integers(-(2**31), 2**31 - 1)

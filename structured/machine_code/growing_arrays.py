@@ -7,17 +7,17 @@ import numpy as np
 
 def viewed(argument: Any) -> Any:
     """Return the view of an array that gives plain integers; anything else as it is."""
-    return memoryview(argument) if isinstance(argument, np.ndarray) else argument
+    return argument.data if isinstance(argument, np.ndarray) else argument
 
 
 def zeros(*shape: int) -> Any:
     """Return an array of zeros, as a view."""
-    return memoryview(np.zeros(shape, dtype=np.int32))
+    return np.zeros(shape, dtype=np.int32).data
 
 
 def filled(value: int, *shape: int) -> Any:
     """Return an array with one value everywhere, as a view."""
-    return memoryview(np.full(shape, value, dtype=np.int32))
+    return np.full(shape, value, dtype=np.int32).data
 
 
 def grown(values: Any, count: int, value: int = 0) -> Any:
@@ -31,7 +31,7 @@ def grown(values: Any, count: int, value: int = 0) -> Any:
     larger[: len(array)] = array
     if value:
         larger[len(array) :] = value
-    return memoryview(larger) if array.dtype.names is None else larger
+    return larger.data if array.dtype.names is None else larger
 
 
 def blank_rows(dtype: Any, count: int) -> Any:
