@@ -148,7 +148,7 @@ class Grammar(OutputType[T]):
 
             indenter = PythonIndenter()
         grammar = Grammar(text, indenter=indenter, name=title, description=title)
-        grammar._tables_file = _SHIPPED.joinpath(f"{name}.tables").read_bytes()  # noqa: SLF001  of its own class
+        grammar._tables_file = _SHIPPED.joinpath(f"{name}.tables").read_bytes()
         return grammar
 
     @classmethod

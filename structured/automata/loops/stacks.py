@@ -94,8 +94,8 @@ def measure_parser_state(machine: GrammarMachine, start: int) -> int:
     """Compute the lower bound of a state of the parser; return DEAD, or another state whose bound it needs first.
 
     The frontier of the search holds the LR states that follow each other on the tail of the stack. `remainders` count
-    the blanks of a block with each line end. The last line end of a block leads to an outer block, with fewer blanks; so
-    the sum here has the blanks of one line too many, and `parser_lower_bound` subtracts them.
+    the blanks of a block with each line end. The last line end of a block leads to an outer block, with fewer blanks;
+    so the sum here has the blanks of one line too many, and `parser_lower_bound` subtracts them.
     """
     block = machine.parser_states[start].block
     column = machine.blocks[block].column
