@@ -256,69 +256,38 @@ class TokenWalks:
 
 
 @rare_loop
-def grow_walks(walks: TokenWalks) -> None:
-    """Make room for twice as many walks."""
-    walks.walks = grown(walks.walks, 2 * len(walks.walks))
-
-
-@rare_loop
-def grow_walk_tokens(walks: TokenWalks) -> None:
-    """Make room for twice as many tokens of walks."""
-    walks.tokens = grown(walks.tokens, 2 * len(walks.tokens))
-
-
-@rare_loop
-def grow_targets(walks: TokenWalks) -> None:
-    """Make room for twice as many targets of walks."""
-    walks.targets = grown(walks.targets, 2 * len(walks.targets))
-
-
-@rare_loop
-def grow_ends(walks: TokenWalks) -> None:
-    """Make room for twice as many ends of targets."""
-    walks.ends = grown(walks.ends, 2 * len(walks.ends))
-
-
-@rare_loop
-def grow_subwalks(walks: TokenWalks) -> None:
-    """Make room for twice as many subwalks."""
-    walks.subwalks = grown(walks.subwalks, 2 * len(walks.subwalks))
-
-
-@rare_loop
-def grow_inner_walks(walks: TokenWalks) -> None:
-    """Make room for twice as many inner walks."""
-    walks.inner_walks = grown(walks.inner_walks, 2 * len(walks.inner_walks))
-
-
-@rare_loop
-def grow_words(walks: TokenWalks) -> None:
-    """Make room for twice as many words."""
-    walks.words = grown(walks.words, 2 * len(walks.words))
+def grow_full(walks: TokenWalks) -> None:  # noqa: C901  one line for each array
+    """Make room for twice as many rows in each array that is full."""
+    if walks.walk_numbers.count == len(walks.walks):
+        walks.walks = grown(walks.walks, 2 * len(walks.walks))
+    if walks.token_count == len(walks.tokens):
+        walks.tokens = grown(walks.tokens, 2 * len(walks.tokens))
+    if walks.target_count == len(walks.targets):
+        walks.targets = grown(walks.targets, 2 * len(walks.targets))
+    if walks.end_count == len(walks.ends):
+        walks.ends = grown(walks.ends, 2 * len(walks.ends))
+    if walks.subwalk_count == len(walks.subwalks):
+        walks.subwalks = grown(walks.subwalks, 2 * len(walks.subwalks))
+    if walks.inner_walk_count == len(walks.inner_walks):
+        walks.inner_walks = grown(walks.inner_walks, 2 * len(walks.inner_walks))
+    if walks.word_count == len(walks.words):
+        walks.words = grown(walks.words, 2 * len(walks.words))
+    if walks.set_numbers.count == len(walks.node_sets):
+        walks.node_sets = grown(walks.node_sets, 2 * len(walks.node_sets))
+    if walks.meeting_count == len(walks.meetings):
+        walks.meetings = grown(walks.meetings, 2 * len(walks.meetings))
+    if walks.group_count == len(walks.groups):
+        walks.groups = grown(walks.groups, 2 * len(walks.groups))
+    if walks.pending_count == len(walks.pending):
+        walks.pending = grown(walks.pending, 2 * len(walks.pending))
+    if walks.branch_count == len(walks.branches):
+        walks.branches = grown(walks.branches, 2 * len(walks.branches))
 
 
 @rare_loop
 def grow_nodes(walks: TokenWalks, count: int) -> None:
     """Make room for so many more nodes of sets."""
     walks.nodes = grown(walks.nodes, 2 * (walks.node_count + count))
-
-
-@rare_loop
-def grow_node_sets(walks: TokenWalks) -> None:
-    """Make room for twice as many sets of nodes."""
-    walks.node_sets = grown(walks.node_sets, 2 * len(walks.node_sets))
-
-
-@rare_loop
-def grow_meetings(walks: TokenWalks) -> None:
-    """Make room for twice as many meetings."""
-    walks.meetings = grown(walks.meetings, 2 * len(walks.meetings))
-
-
-@rare_loop
-def grow_groups(walks: TokenWalks) -> None:
-    """Make room for twice as many groups."""
-    walks.groups = grown(walks.groups, 2 * len(walks.groups))
 
 
 @rare_loop
@@ -339,18 +308,6 @@ def grow_token_marks(walks: TokenWalks, count: int) -> None:
 def grow_state_marks(walks: TokenWalks, count: int) -> None:
     """Make room for the marks of so many states of the lexer."""
     walks.state_marks = grown(walks.state_marks, 2 * count)
-
-
-@rare_loop
-def grow_pending(walks: TokenWalks) -> None:
-    """Make room for twice as many pending walks."""
-    walks.pending = grown(walks.pending, 2 * len(walks.pending))
-
-
-@rare_loop
-def grow_branches(walks: TokenWalks) -> None:
-    """Make room for twice as many branches."""
-    walks.branches = grown(walks.branches, 2 * len(walks.branches))
 
 
 @loop
@@ -379,7 +336,7 @@ def add_branch(walks: TokenWalks, current: int, node: int) -> None:
     """Let a walk go on below a node."""
     place = walks.branch_count
     if place == len(walks.branches):
-        grow_branches(walks)
+        grow_full(walks)
     walks.branches[place].current = current
     walks.branches[place].next = walks.trie.first[node]
     walks.branches[place].end = walks.trie.first[node + 1]
@@ -402,7 +359,7 @@ def next_node(walks: TokenWalks) -> int:
 def add_meeting(walks: TokenWalks, node: int, arrival: int) -> None:
     """Note a node where a token may end."""
     if walks.meeting_count == len(walks.meetings):
-        grow_meetings(walks)
+        grow_full(walks)
     walks.meetings[walks.meeting_count].node = node
     walks.meetings[walks.meeting_count].arrival = arrival
     walks.meeting_count += 1
@@ -412,7 +369,7 @@ def add_meeting(walks: TokenWalks, node: int, arrival: int) -> None:
 def add_inner_walk(walks: TokenWalks, lexer_state: int, node_set: int) -> None:
     """Add an inner walk to those of the walk that is being found."""
     if walks.inner_walk_count == len(walks.inner_walks):
-        grow_inner_walks(walks)
+        grow_full(walks)
     walks.inner_walks[walks.inner_walk_count].lexer_state = lexer_state
     walks.inner_walks[walks.inner_walk_count].node_set = node_set
     walks.inner_walk_count += 1
@@ -450,7 +407,7 @@ def add_group(walks: TokenWalks, is_token: bool, key: int) -> int:
     """Return a new group without nodes."""
     new = walks.group_count
     if new == len(walks.groups):
-        grow_groups(walks)
+        grow_full(walks)
     walks.groups[new].is_token = is_token
     walks.groups[new].key = key
     walks.groups[new].count = 0
@@ -543,7 +500,7 @@ def add_word(walks: TokenWalks, first: int, token_id: int) -> None:
     if place < first or place >= walks.word_count or walks.words[place].place != word:
         place = walks.word_count
         if place == len(walks.words):
-            grow_words(walks)
+            grow_full(walks)
         walks.word_places[word] = place
         walks.words[place].place = word
         walks.words[place].bits = 0
@@ -582,7 +539,7 @@ def set_of_nodes(walks: TokenWalks, first: int, count: int) -> int:
     while True:
         new = walks.set_numbers.count
         if new == len(walks.node_sets):
-            grow_node_sets(walks)
+            grow_full(walks)
         if walks.node_count + count > len(walks.nodes):
             grow_nodes(walks, count)
         number = number_of(walks.set_numbers, code, other_code, count, attempt)
@@ -611,7 +568,7 @@ def add_walk_token(walks: TokenWalks, token: int, first_word: int) -> int:
     """Add a token to those of the walk that is being found, with the words from the first on; return its place."""
     new = walks.token_count
     if new == len(walks.tokens):
-        grow_walk_tokens(walks)
+        grow_full(walks)
     walks.tokens[new].token = token
     walks.tokens[new].first_word = first_word
     walks.tokens[new].word_count = walks.word_count - first_word
@@ -632,7 +589,7 @@ def add_subwalk(walks: TokenWalks, group: int, place: int) -> None:
     if count == 0:
         return
     if walks.subwalk_count == len(walks.subwalks):
-        grow_subwalks(walks)
+        grow_full(walks)
     walks.subwalks[walks.subwalk_count].place = place
     walks.subwalks[walks.subwalk_count].node_set = set_of_nodes(walks, first, count)
     walks.subwalks[walks.subwalk_count].has_few_children = children < FEW_CHILDREN
@@ -644,7 +601,7 @@ def add_target(walks: TokenWalks, lexer_state: int, first_word: int) -> None:
     """Add a target to those of the walk that is being found, with the words from the first on."""
     new = walks.target_count
     if new == len(walks.targets):
-        grow_targets(walks)
+        grow_full(walks)
     walks.targets[new].lexer_state = lexer_state
     walks.targets[new].first_word = first_word
     walks.targets[new].word_count = walks.word_count - first_word
@@ -684,7 +641,7 @@ def add_target_ends(machine: GrammarMachine, walks: TokenWalks, target: int, fir
     walks.targets[target].are_complete = machine.token_ends_of[state].are_complete
     for token_end in range(first, first + count):
         if walks.end_count == len(walks.ends):
-            grow_ends(walks)
+            grow_full(walks)
         place = place_in_walk(walks, machine.token_ends[token_end].token, first_token)
         walks.ends[walks.end_count].place = place
         walks.ends[walks.end_count].width = machine.token_ends[token_end].width
@@ -713,7 +670,7 @@ def find_walk(machine: GrammarMachine, walks: TokenWalks, lexer_state: int, node
     add_groups(walks, first_token)
     add_ends(machine, walks, first_target, first_token)
     if walks.walk_numbers.count == len(walks.walks):
-        grow_walks(walks)
+        grow_full(walks)
     new = number_of(walks.walk_numbers, lexer_state, node_set, 0, 0)
     walks.walks[new].first_token, walks.walks[new].token_count = first_token, walks.token_count - first_token
     walks.walks[new].first_target, walks.walks[new].target_count = first_target, walks.target_count - first_target
@@ -811,7 +768,7 @@ def add_pending(machine: GrammarMachine, walks: TokenWalks, current: int, node_s
 def add_walk(walks: TokenWalks, lexer_state: int, parser_state: int, node_set: int) -> None:
     """Let a walk be applied in a state of the lexer and one of the parser."""
     if walks.pending_count == len(walks.pending):
-        grow_pending(walks)
+        grow_full(walks)
     walks.pending[walks.pending_count].lexer_state = lexer_state
     walks.pending[walks.pending_count].parser_state = parser_state
     walks.pending[walks.pending_count].node_set = node_set
