@@ -43,6 +43,9 @@ ERRORS = {"long long": str(ERROR), "int": "-1", "bint": "-1", "double": "-1e300"
 FIRST_ITEMS = 64
 """The items that a new list has room for; the room is doubled when it is full."""
 
+CAREFUL = "@cython.boundscheck(True)\n@cython.wraparound(True)\n"
+"""What is written before a function that may use lists and other objects of Python."""
+
 ENTRIES = ("entry", "walk_entry")
 MARKS = ("loop", "rare_loop", *ENTRIES)
 
@@ -194,7 +197,7 @@ class _Unit:
 
     def python(self, node: ast.FunctionDef, class_name: str) -> str:
         """Return a method, which stays Python, its annotations left out."""
-        decorators = "".join(f"@{mark}\n" for mark in _marks(node))
+        decorators = CAREFUL + "".join(f"@{mark}\n" for mark in _marks(node))
         for argument in node.args.args:
             argument.annotation = None
         return f"{decorators}def {node.name}({ast.unparse(node.args)}):\n{self._body(node, class_name)}"
@@ -207,7 +210,8 @@ class _Unit:
         typed = ", ".join(f"{kind} {name}" for name, kind in kinds.items())
         end = "\n    return 0" if returned == "int" else ""
         is_entry = mark in ENTRIES
-        head = f"cdef {returned} {'c_' * is_entry}{node.name}({typed}) except {ERRORS[returned]} {lock}"
+        careful = CAREFUL if mark == "rare_loop" else ""
+        head = f"{careful}cdef {returned} {'c_' * is_entry}{node.name}({typed}) except {ERRORS[returned]} {lock}"
         text = f"{head}:\n{self._body(node)}{end}"
         return f"{text}\n\n{self._entry(node, kinds)}" if is_entry else text
 
@@ -314,7 +318,9 @@ class _Rewriter(ast.NodeTransformer):
             case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="rows" | "of" as maker), args=arguments):
                 if name in self.unit.fields:
                     function = {"rows": "blank_rows", "of": "rows_of"}[maker]
-                    node = ast.Call(ast.Name(function, ast.Load()), [ast.Name(f"{name}_dtype", ast.Load()), *arguments], [])
+                    node = ast.Call(
+                        ast.Name(function, ast.Load()), [ast.Name(f"{name}_dtype", ast.Load()), *arguments], []
+                    )
             case ast.Call(func=ast.Name(id="len"), args=[ast.Attribute() as items]) if self.item_of(items):
                 return ast.Attribute(self.visit(items.value), f"{items.attr}_count", ast.Load())
             case ast.Call(func=ast.Name(id=name)) if self.unit.functions.get(name) in ENTRIES:

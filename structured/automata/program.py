@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structured.automata import opcodes as op
-from structured.automata.loops.assembly import Assembly
+from structured.automata.loops.assembly import SPARE_NODES, SPARE_OPERANDS, Assembly
 from structured.automata.loops.shortest_lengths import measure
 from structured.automata.opcodes import FAR, UNLIMITED
 from structured.automata.quotations import Quotations
@@ -83,7 +83,7 @@ class Foundation:
 
     def __init__(self, patterns: Iterable[Pattern] = ()) -> None:
         self._patterns = tuple(patterns)  # kept alive, since rows are found by the identity of their pattern
-        self._assembly = Assembly(_OPERATIONS, _MAKERS)
+        self._assembly = Assembly(_OPERATIONS, _MAKERS, SPARE_NODES, SPARE_OPERANDS)
         for pattern in self._patterns:
             self._assembly.row(pattern)
         self._assembly.follow_references()

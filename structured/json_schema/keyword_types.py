@@ -1,6 +1,5 @@
 """Types: those whose values a keyword restricts, those that schemas allow, and those of the values of keywords."""
 
-
 from structured.json_schema.document.location import MAPPINGS, InternalSchema, Schema, Subschema, Subschemas
 from structured.json_schema.numbers.bounds import BOUNDS, DIVISORS
 from structured.json_schema.strings.typed_strings import PYDANTIC_RULES

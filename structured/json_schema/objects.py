@@ -49,6 +49,8 @@ from structured.regex.json_strings import escaped
 from structured.regex.syntax import ANY_TEXT, NOTHING
 from structured.regex.traversal import matches_without_references
 
+_QUOTE = literal('"')
+
 _COMBINING = frozenset({"patternProperties", "unevaluatedProperties"})
 """Keywords that may add rules to a listed property."""
 
@@ -85,6 +87,7 @@ class _ObjectCompiler:
     ) -> None:
         self.schemas = schemas
         self.property_schemas = [part for part in schemas if not _ABOUT_PROPERTIES.isdisjoint(part.schema)]
+        self.pattern_schemas = [part for part in self.property_schemas if "patternProperties" in part.schema]
         self.location = location
         self.compilers = compilers
         self.dialect = RUST if schemas[0].location.is_type else ECMA
@@ -276,7 +279,7 @@ class _ObjectCompiler:
     def _matching(self, name: str) -> set[str]:
         """Return the keys of `patternProperties` that match in a name."""
         matching: set[str] = set()
-        for part in self.property_schemas:
+        for part in self.pattern_schemas:
             try:
                 matching.update(regex for regex in _regexes(part) if matches_in(regex, self.dialect, name))
             except PatternError as error:
@@ -334,7 +337,7 @@ class _ObjectCompiler:
             value = self.compilers.pattern_of(schemas)
         except UnsatisfiableError:
             return None
-        return concat(literal('"'), key, literal('"'), self.location.whitespace.colon, value)
+        return concat(_QUOTE, key, _QUOTE, self.location.whitespace.colon, value)
 
     def _member_with_listed_name(self, names: Literal | Words) -> Pattern | None:
         reserved = set(self.reserved_names)

@@ -127,6 +127,8 @@ class MemberObligations:
         self._last_place = self._last_places(names)
 
     def _last_places(self, names: list[str]) -> dict[int, int]:
+        if not self.start:
+            return {}
         last = dict.fromkeys(self.start, -1)
         for place, name in enumerate(names):
             for number in [*self._absent.get(name, ()), *(number for number, _ in self._present.get(name, ()))]:

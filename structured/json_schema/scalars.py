@@ -6,13 +6,13 @@ are made once in a process.
 
 from collections.abc import Callable, Hashable
 
-from structured.json_schema.document.location import ANNOTATIONS, Reading, Subschema, Subschemas
+from structured.json_schema.document.location import ANNOTATIONS, MARKS, Reading, Subschema, Subschemas
 from structured.json_schema.numbers.bounds import BOUNDS, DIVISORS
 from structured.regex import Pattern
 
 _TYPES = frozenset({"boolean", "integer", "null", "number", "string"})
 _RESTRICTING = frozenset({"type", "enum", "format", "maxLength", "minLength", "pattern", *BOUNDS, *DIVISORS})
-_KEYWORDS = _RESTRICTING | ANNOTATIONS
+_KEYWORDS = _RESTRICTING | ANNOTATIONS - MARKS
 _TYPES_OF_VALUES = frozenset({float, int, str})
 
 MAX_VALUES = 64

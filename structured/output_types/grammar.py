@@ -125,6 +125,8 @@ class Grammar(OutputType[T]):
         self._import_paths = (import_paths,) if isinstance(import_paths, str) else tuple(map(str, import_paths))
         self._description = description
         self._lock = RLock()
+        self._tables_file = b""
+        """The tables of a grammar that ships, as bytes."""
 
     @classmethod
     def named(cls, name: "ShippedName") -> "Grammar[str]":
@@ -140,12 +142,14 @@ class Grammar(OutputType[T]):
         """
         if name not in SHIPPED_TITLES:
             raise ValueError(f"name must be one of {', '.join(map(repr, SHIPPED_TITLES))}, not {name!r}")
-        text = _shipped_grammar(name)
-        if name != "python":
-            return Grammar(text, name=SHIPPED_TITLES[name], description=SHIPPED_TITLES[name])
-        from lark.indenter import PythonIndenter
+        text, title, indenter = _shipped_grammar(name), SHIPPED_TITLES[name], None
+        if name == "python":
+            from lark.indenter import PythonIndenter
 
-        return Grammar(text, indenter=PythonIndenter(), name=SHIPPED_TITLES[name], description=SHIPPED_TITLES[name])
+            indenter = PythonIndenter()
+        grammar = Grammar(text, indenter=indenter, name=title, description=title)
+        grammar._tables_file = _SHIPPED.joinpath(f"{name}.tables").read_bytes()
+        return grammar
 
     @classmethod
     def from_gbnf(
@@ -192,10 +196,17 @@ class Grammar(OutputType[T]):
             raise
 
     @cached_property
+    def _tables(self) -> "ParserTables":
+        from structured.automata.grammar.written_tables import bytes_to_tables
+
+        tables = bytes_to_tables(self.grammar, self._tables_file) if self._tables_file else None
+        return self._read[1] if tables is None else tables
+
+    @cached_property
     def _automaton(self) -> "GrammarAutomaton":
         from structured.automata.grammar.grammar_automaton import GrammarAutomaton
 
-        return GrammarAutomaton(self._read[1])
+        return GrammarAutomaton(self._tables)
 
     @property
     def has_external_inputs(self) -> bool:
@@ -298,8 +309,11 @@ class _GbnfGrammar(Grammar[str]):
         return partial(_GbnfGrammar, self.grammar, self.start, name=self.name, description=self._description), ()
 
 
+_SHIPPED = files("structured.output_types").joinpath("grammars")
+
+
 def _shipped_grammar(name: str) -> str:
-    return files("structured.output_types").joinpath("grammars", f"{name}.lark").read_text(encoding="utf-8")
+    return _SHIPPED.joinpath(f"{name}.lark").read_text(encoding="utf-8")
 
 
 def _excerpt(grammar: str) -> str:

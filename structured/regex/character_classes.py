@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
+import numpy as np
+
 from structured.regex.character_sets import Range, complement, normalise
 
 _BLOCK = 256
@@ -23,9 +25,10 @@ _BLOCK = 256
 def _cased() -> str:
     """Return the characters that may equal others except for case."""
     characters: set[str] = set()
-    for first in range(0, sys.maxunicode + 1, _BLOCK):
-        block = "".join(map(chr, range(first, first + _BLOCK)))
-        if {block.lower(), block.upper(), block.title(), block.casefold()} == {block}:
+    all_characters = np.arange(sys.maxunicode + 1, dtype="<u4").tobytes().decode("utf-32-le", "surrogatepass")
+    for first in range(0, len(all_characters), _BLOCK):
+        block = all_characters[first : first + _BLOCK]
+        if block.lower() == block.upper() == block.title() == block.casefold() == block:
             continue
         for character in block:
             forms = {character, character.lower(), character.upper(), character.title(), character.casefold()}

@@ -166,5 +166,5 @@ def test_the_walks_of_tokens_count_in_the_memory():
     index = Index(GrammarAutomaton(read_grammar(NESTED)[1]), vocabulary)
     index.mask(index.automaton.start)
     walks = index.automaton._token_walks.values()
-    assert sum(one.count for _, one in walks) > 0
+    assert sum(one.walk_numbers.count for _, one in walks) > 0
     assert index.memory >= index.automaton._machine.nbytes() + sum(one.nbytes() for _, one in walks)

@@ -26,6 +26,7 @@ from structured.automata.byte_automaton import accepts_text
 from structured.automata.grammar import grammar_automaton as automaton_module
 from structured.automata.grammar.grammar_automaton import GrammarAutomaton
 from structured.automata.grammar.lark_grammar import read_grammar
+from structured.automata.grammar.written_tables import bytes_to_tables
 from structured.errors import BudgetWarning, GrammarError, SchemaError
 from structured.index.index import Index
 from structured.index.masks import empty_mask, unpack
@@ -64,6 +65,14 @@ READERS = {
 
 def test_every_shipped_grammar_has_a_reader():
     assert READERS.keys() == SHIPPED_TITLES.keys()
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_the_tables_that_ship_are_those_of_the_grammar(name):
+    """`python -m build_tools.grammar_tables` makes them anew."""
+    grammar = Grammar.named(name)
+    assert bytes_to_tables(grammar.grammar, grammar._tables_file) == grammar._read[1]
+    assert bytes_to_tables(grammar.grammar + " ", grammar._tables_file) is None
 
 
 @pytest.mark.parametrize("name", ["json", "arithmetic"])  # the lexers of the others take a while to make

@@ -40,7 +40,7 @@ LIMITS = Limits(seconds=120.0)
 MAX_SEARCHED = 20_000
 """The most configurations that one search visits."""
 
-MAX_TOKEN_WALKS = 5_000
+MAX_TOKEN_WALKS = 20_000
 """The most walks of tokens, each for a state of the lexer and a set of nodes of a trie."""
 
 
@@ -202,7 +202,7 @@ class GrammarAutomaton:
         """Set the bits of the tokens of a trie that may follow; see the protocol."""
         if id(trie) not in self._token_walks:
             words = int(trie.token_ids.max(initial=0) >> 5) + 1
-            self._token_walks[id(trie)] = trie, TokenWalks(trie.arrays, words, MAX_TOKEN_WALKS)
+            self._token_walks[id(trie)] = trie, TokenWalks(trie.arrays, len(trie.byte), words, MAX_TOKEN_WALKS)
         walks = self._token_walks[id(trie)][1]
         if len(mask) < walks.mask_words:
             raise ValueError("The mask is too short for the tokens of the trie.")

@@ -222,9 +222,9 @@ def _item(pointer: Any, number: Mapping[str, int]) -> Item:
 def _contexts(number: Mapping[str, int]) -> Callable[[Sequence[Any]], Context]:
     """Return a function from terminals of Lark's to their context.
 
-    As in `lark.lexer._create_unless`: a text that an expression of the same priority matches is a keyword, and it is not
-    tried on its own if the expression has its flags. Lark would compile the expression of each context for that, which
-    takes longer than all else.
+    As in `lark.lexer._create_unless`: a text that an expression of the same priority matches is a keyword; it is not
+    tried on its own if the expression has its flags. Lark compiles the expression of each context for that, which takes
+    longer than all else.
     """
 
     @cache

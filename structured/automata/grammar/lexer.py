@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
-from typing import NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from structured.automata.byte_automaton import DEAD
 from structured.automata.dfa.alphabet import Numbered
@@ -117,6 +117,13 @@ class _Step(NamedTuple):
 _NO_STEP = _Step((), (), False)
 
 
+class _ByteRow(NamedTuple, Generic[T]):
+    """An entry for each byte, and the bytes at which the entries may change; 0 and 256 are among them."""
+
+    borders: frozenset[int]
+    entries: list[T]
+
+
 class _State(NamedTuple):
     """The progress of a text within a token.
 
@@ -131,6 +138,12 @@ class _State(NamedTuple):
     lookaround: LookaroundState
     column: int = _NO_LINE_FEED
     """The width of the blanks behind the last line feed of the token, where it may be a line end."""
+
+
+_COLUMN_BORDERS = frozenset({0, 0x09, 0x0A, 0x0B, 0x20, 0x21, 256})
+"""The bytes at which the column may change: those of tabs, line feeds and blanks."""
+
+_NO_COLUMNS = _ByteRow(frozenset({0, 256}), [_NO_LINE_FEED] * 256)
 
 
 class Lexer:
@@ -174,7 +187,7 @@ class Lexer:
         self._thread_row = cache(self._new_thread_row)
         self._obligation_row = cache(self._new_obligation_row)
         self._keyword_row = cache(self._new_keyword_row)
-        self._obligations = Obligations(self.matcher, self._obligation_row)
+        self._obligations = Obligations(self.matcher, lambda *key: self._obligation_row(*key).entries)
         self._steps: dict[_Step, _Step] = {_NO_STEP: _NO_STEP}
         self._obligation_sets: dict[frozenset[Obligation], frozenset[Obligation]] = {}
         self.lock = machine_lock()
@@ -231,7 +244,7 @@ class Lexer:
     def _new_row(self, state: _State) -> tuple[int, ...]:
         behind = state.lookaround.behind
         thread_rows = [self._thread_row(threads, behind) for threads in state.threads]
-        rows: list[Sequence[object]] = [
+        rows: list[_ByteRow[Any]] = [
             self._behind_row(behind),
             *thread_rows,
             *(self._obligation_row(obligation, behind) for obligation in state.lookaround.obligations),
@@ -240,36 +253,40 @@ class Lexer:
         ]
         known: dict[tuple[int, ...], int] = {}
         row: list[int] = []
-        for byte, entries in enumerate(zip(*rows, strict=True)):
-            key = tuple(map(id, entries))  # equal entries of a row are one object
+        for byte, end in pairwise(sorted(frozenset[int]().union(*(each.borders for each in rows)))):
+            key = tuple([id(each.entries[byte]) for each in rows])  # equal entries of a row are one object
             arrival = known.get(key)
             if arrival is None:
-                steps = [row_of_steps[byte] for row_of_steps in thread_rows]
-                arrival = known[key] = self._after(state, byte, steps, columns[byte])
-            row.append(arrival)
+                steps = [row_of_steps.entries[byte] for row_of_steps in thread_rows]
+                arrival = known[key] = self._after(state, byte, steps, columns.entries[byte])
+            row += [arrival] * (end - byte)
         return tuple(row)
 
-    def _row_by_classes(self, frames: Iterable[int], compute: Callable[[int], T]) -> list[T]:
+    def _row_by_classes(self, frames: Iterable[int], compute: Callable[[int], T]) -> _ByteRow[T]:
         """Return a result for each byte, computed once for bytes that no frame tells apart."""
-        borders = sorted({0, 256}.union(*map(self.matcher.borders, frames)))
-        row: list[T] = []
-        for low, end in pairwise(borders):
-            row += [compute(low)] * (end - low)
-        return row
+        borders = frozenset({0, 256}).union(*map(self.matcher.borders, frames))
+        entries: list[T] = []
+        for low, end in pairwise(sorted(borders)):
+            entries += [compute(low)] * (end - low)
+        return _ByteRow(borders, entries)
 
-    def _new_behind_row(self, behind: frozenset[int]) -> list[frozenset[int]]:
+    def _new_behind_row(self, behind: frozenset[int]) -> _ByteRow[frozenset[int]]:
         """Return for each byte the frames for lookbehinds after it."""
         interned: dict[frozenset[int], frozenset[int]] = {}
-        row = self._row_by_classes(behind, lambda byte: self.matcher.behind_after(behind, byte))
-        return [interned.setdefault(frames, frames) for frames in row]
 
-    def _new_thread_row(self, threads: Threads, behind: frozenset[int]) -> list[_Step]:
+        def frames_after(byte: int) -> frozenset[int]:
+            frames = self.matcher.behind_after(behind, byte)
+            return interned.setdefault(frames, frames)
+
+        return self._row_by_classes(behind, frames_after)
+
+    def _new_thread_row(self, threads: Threads, behind: frozenset[int]) -> _ByteRow[_Step]:
         """Return for each byte the step of the threads of one terminal."""
         frames = [*self._frames_of(threads), *behind]
         return self._row_by_classes(frames, lambda byte: self._step_of(threads, behind, byte))
 
     def _step_of(self, threads: Threads, behind: frozenset[int], byte: int) -> _Step:
-        matcher, after = self.matcher, self._behind_row(behind)[byte]
+        matcher, after = self.matcher, self._behind_row(behind).entries[byte]
         moved = self._moved(threads, behind, byte)
         if not moved:
             return _NO_STEP
@@ -287,12 +304,14 @@ class Lexer:
         step = _Step(tuple(alive), tuple(matches), is_decided)
         return self._steps.setdefault(step, step)
 
-    def _new_obligation_row(self, obligation: Obligation, behind: frozenset[int]) -> list[frozenset[Obligation] | None]:
+    def _new_obligation_row(
+        self, obligation: Obligation, behind: frozenset[int]
+    ) -> _ByteRow[frozenset[Obligation] | None]:
         """Return for each byte what is left of an obligation, None if it is violated."""
 
         def left_after(byte: int) -> frozenset[Obligation] | None:
             moved = self._moved(obligation.threads, behind, byte)
-            left = self.matcher.obligation_of(obligation.is_positive, moved, self._behind_row(behind)[byte])
+            left = self.matcher.obligation_of(obligation.is_positive, moved, self._behind_row(behind).entries[byte])
             return None if left is None else self._obligation_sets.setdefault(left, left)
 
         return self._row_by_classes([*self._frames_of(obligation.threads), *behind], left_after)
@@ -312,13 +331,13 @@ class Lexer:
     ) -> frozenset[Obligation] | None:
         left = NO_OBLIGATIONS
         for obligation in obligations:
-            left_of_one = self._obligation_row(obligation, behind)[byte]
+            left_of_one = self._obligation_row(obligation, behind).entries[byte]
             if left_of_one is None:
                 return None
             left = left | left_of_one if left else left_of_one
         return left
 
-    def _new_keyword_row(self, frame: int) -> list[int]:
+    def _new_keyword_row(self, frame: int) -> _ByteRow[int]:
         """Return for each byte the frame of a keyword after it, -1 if there is none."""
         return self._row_by_classes([frame], lambda byte: self.matcher.after(frame, byte))
 
@@ -332,11 +351,11 @@ class Lexer:
 
     def _after(self, state: _State, byte: int, steps: Sequence[_Step], column: int) -> int:
         """Return the arrival of a byte, given the steps of the threads of each terminal, and the column after it."""
-        behind = self._behind_row(state.lookaround.behind)[byte]
+        behind = self._behind_row(state.lookaround.behind).entries[byte]
         obligations = self._obligations_after(state.lookaround.obligations, state.lookaround.behind, byte)
         if obligations is None or all(step is _NO_STEP for step in steps):
             return self.no_arrival
-        frames = [self._keyword_row(frame)[byte] for frame in state.keywords]
+        frames = [self._keyword_row(frame).entries[byte] for frame in state.keywords]
         keywords = self.matcher.unfolded_frames([Thread(frame) for frame in frames if frame >= 0], behind)
         tokens: list[Token] = []
         alive: list[Threads] = []
@@ -383,16 +402,16 @@ class Lexer:
         line_end = None if self.indentation is None else self.indentation.line_end
         return line_end is not None and line_end in map(self._goal_of, threads)
 
-    def _columns_after(self, state: _State) -> list[int]:
+    def _columns_after(self, state: _State) -> _ByteRow[int]:
         """Return for each byte the width of the blanks behind the last line feed."""
         if self.indentation is None or not self._may_end_line(state.threads):
-            return [_NO_LINE_FEED] * 256
+            return _NO_COLUMNS
         columns = [state.column] * 256
         if state.column != _NO_LINE_FEED:
             columns[0x09] += self.indentation.tab_width
             columns[0x20] += 1
         columns[0x0A] = 0
-        return columns
+        return _ByteRow(_COLUMN_BORDERS, columns)
 
     def _keyword(self, frame: int) -> tuple[int, int]:
         """Return the terminal that a keyword may replace, and the keyword."""

@@ -13,7 +13,8 @@ from structured.automata.opcodes import FAR, NODE_COLUMNS, UNKNOWN_ROW, UNLIMITE
 from structured.machine_code.growing_arrays import viewed
 from structured.machine_code.notation import Bytes, Ints, Rows, compiled_class, loop, rare_loop
 
-FIRST_NODES, FIRST_OPERANDS = 64, 512
+SPARE_NODES, SPARE_OPERANDS = 128, 1024
+"""The room of a new assembly beside what it begins with."""
 
 
 @compiled_class
@@ -41,14 +42,20 @@ class Assembly:
     operands: Ints
     operand_count: int
 
-    def __init__(self, operations: dict[type, int], makers: dict[type, Callable[[Any, Any], int]]) -> None:
+    def __init__(
+        self,
+        operations: dict[type, int],
+        makers: dict[type, Callable[[Any, Any], int]],
+        node_room: int,
+        operand_room: int,
+    ) -> None:
         self.operations = operations
         self.makers = makers
         self.rows, self.byte_sets, self.sets, self.starts = {}, {}, {}, {}
         self.references = []
         self.text = bytearray()
-        self.node_array = np.zeros((FIRST_NODES, NODE_COLUMNS), dtype=np.int32)
-        self.operand_array = np.zeros(FIRST_OPERANDS, dtype=np.int32)
+        self.node_array = np.zeros((node_room, NODE_COLUMNS), dtype=np.int32)
+        self.operand_array = np.zeros(operand_room, dtype=np.int32)
         self.nodes = viewed(self.node_array)
         self.operands = viewed(self.operand_array)
         self.node_count = self.operand_count = 0
@@ -56,12 +63,11 @@ class Assembly:
 
     def copy(self) -> "Assembly":
         """Return an assembly that begins with the rows of this one."""
-        other = Assembly(self.operations, self.makers)
+        node_room, operand_room = self.node_count + SPARE_NODES, self.operand_count + SPARE_OPERANDS
+        other = Assembly(self.operations, self.makers, node_room, operand_room)
         other.rows, other.byte_sets = self.rows.copy(), self.byte_sets.copy()
         other.sets, other.starts = self.sets.copy(), self.starts.copy()
         other.text = self.text.copy()
-        reserve_nodes(other, self.node_count + FIRST_NODES)
-        reserve_operands(other, self.operand_count + FIRST_OPERANDS)
         other.node_array[: self.node_count] = self.node_array[: self.node_count]
         other.operand_array[: self.operand_count] = self.operand_array[: self.operand_count]
         other.node_count, other.operand_count = self.node_count, self.operand_count

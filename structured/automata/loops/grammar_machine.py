@@ -92,10 +92,10 @@ class HeapEntry(Row):
     configuration: int
 
 
-class FrontierStack(Row):
-    """A stack that a search has reached: the bytes to it, and whether it has been visited."""
+class FrontierState(Row):
+    """An LR state that a search has reached: the bytes to it, and whether it has been visited."""
 
-    stack: int
+    lr_state: int
     cost: int
     is_visited: int
 
@@ -169,7 +169,7 @@ class GrammarMachine:
     blocks: "Structs[Block]"
     configurations: "Structs[Configuration]"
     heap: "Structs[HeapEntry]"
-    frontier: "Structs[FrontierStack]"
+    frontier: "list[FrontierState]"
     kept_stacks: Ints
     token_ends: "Structs[TokenEnd]"
     token_ends_of: "Structs[TokenEnds]"
@@ -192,7 +192,7 @@ class GrammarMachine:
         self.blocks = Block.rows(16)
         self.heap = HeapEntry.rows(256)
         self.kept_stacks = zeros(0)
-        self.frontier = FrontierStack.rows(len(tables.lr_states) + 1)
+        self.frontier = FrontierState.rows(len(tables.lr_states) + 1)
         self.token_ends = TokenEnd.rows(64)
         self.token_ends_of = TokenEnds.rows(64)
         make_room(self, 256, 256, 1024)

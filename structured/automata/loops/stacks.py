@@ -20,39 +20,50 @@ IGNORED = -1
 
 
 @loop
-def reduce_stack(machine: GrammarMachine, stack: int, size: int, origin: int) -> int:
-    """Return the stack with the symbol `origin` in place of the top `size` ones."""
-    for _ in range(size):
+def below(machine: GrammarMachine, stack: int, count: int) -> int:
+    """Return the stack under the top `count` symbols."""
+    for _ in range(count):
         stack = machine.stacks[stack].tail
-    return push_state(machine, machine.actions[machine.stacks[stack].lr_state, origin] - 1, stack)
+    return stack
+
+
+@loop
+def state_after(machine: GrammarMachine, stack: int, origin: int) -> int:
+    """Return the LR state that a symbol leads to on a stack."""
+    return machine.actions[machine.stacks[stack].lr_state, origin] - 1
 
 
 @loop
 def advance_stack(machine: GrammarMachine, stack: int, terminal: int) -> int:
-    """Return the stack after a terminal, DEAD if it cannot follow; DEAD for DEAD."""
+    """Return the stack after a terminal, DEAD if it cannot follow; DEAD for DEAD.
+
+    Rules that end are followed without making a stack of each: all that is kept is the LR state on top of the tail.
+    """
     if stack < 0:
         return stack
     is_end = terminal == machine.facts[0].end_symbol
+    top, tail = machine.stacks[stack].lr_state, machine.stacks[stack].tail
     while True:
-        action = machine.actions[machine.stacks[stack].lr_state, terminal]
+        action = machine.actions[top, terminal]
         if action == 0:
             return DEAD
         if action > 0:
-            return push_state(machine, action - 1, stack)
-        rule = -action - 1
-        stack = reduce_stack(machine, stack, machine.rules[rule].size, machine.rules[rule].origin)
-        if is_end and machine.stacks[stack].lr_state == machine.facts[0].end_state:
-            return stack
+            return push_state(machine, action - 1, push_state(machine, top, tail))
+        size = machine.rules[-action - 1].size
+        tail = push_state(machine, top, tail) if size == 0 else below(machine, tail, size - 1)
+        top = state_after(machine, tail, machine.rules[-action - 1].origin)
+        if is_end and top == machine.facts[0].end_state:
+            return push_state(machine, top, tail)
 
 
 @loop
-def add_to_frontier(machine: GrammarMachine, count: int, stack: int, cost: int) -> int:
-    """Add a stack, reached after `cost` bytes, to the frontier of a search; return the number of stacks on it."""
+def add_to_frontier(machine: GrammarMachine, count: int, lr_state: int, cost: int) -> int:
+    """Add an LR state, reached after `cost` bytes, to the frontier of a search; return the number of states on it."""
     for place in range(count):
-        if machine.frontier[place].stack == stack:
+        if machine.frontier[place].lr_state == lr_state:
             machine.frontier[place].cost = min(machine.frontier[place].cost, cost)
             return count
-    machine.frontier[count].stack = stack
+    machine.frontier[count].lr_state = lr_state
     machine.frontier[count].cost = cost
     machine.frontier[count].is_visited = 0
     return count + 1
@@ -60,7 +71,7 @@ def add_to_frontier(machine: GrammarMachine, count: int, stack: int, cost: int) 
 
 @loop
 def nearest_on_frontier(machine: GrammarMachine, count: int) -> int:
-    """Return the place of the stack on the frontier with the least cost that has not been visited, -1 for none."""
+    """Return the place of the LR state on the frontier with the least cost that has not been visited, -1 for none."""
     nearest = -1
     for place in range(count):
         is_nearer = nearest < 0 or machine.frontier[place].cost < machine.frontier[nearest].cost
@@ -82,15 +93,17 @@ def outer_block(machine: GrammarMachine, block: int, count: int) -> int:
 def measure_parser_state(machine: GrammarMachine, start: int) -> int:
     """Compute the lower bound of a state of the parser; return DEAD, or another state whose bound it needs first.
 
-    The frontier of the search holds stacks of one height with different LR states. `remainders` count the blanks of a
-    block with each line end. The last line end of a block leads to an outer block, with fewer blanks; so the sum here
-    has the blanks of one line too many, and `parser_lower_bound` subtracts them.
+    The frontier of the search holds the LR states that follow each other on the tail of the stack. `remainders` count
+    the blanks of a block with each line end. The last line end of a block leads to an outer block, with fewer blanks;
+    so the sum here has the blanks of one line too many, and `parser_lower_bound` subtracts them.
     """
     block = machine.parser_states[start].block
     column = machine.blocks[block].column
     if column >= len(machine.remainders) or machine.remainders[column, 0] == UNKNOWN:
         make_remainders(machine, column)
-    count = add_to_frontier(machine, 0, machine.parser_states[start].stack, 0)
+    stack = machine.parser_states[start].stack
+    tail = machine.stacks[stack].tail
+    count = add_to_frontier(machine, 0, machine.stacks[stack].lr_state, 0)
     best = FAR
     while True:
         nearest = nearest_on_frontier(machine, count)
@@ -98,8 +111,7 @@ def measure_parser_state(machine: GrammarMachine, start: int) -> int:
             machine.parser_states[start].lower_bound = best
             return DEAD
         machine.frontier[nearest].is_visited = 1
-        stack, cost = machine.frontier[nearest].stack, machine.frontier[nearest].cost
-        lr_state = machine.stacks[stack].lr_state
+        lr_state, cost = machine.frontier[nearest].lr_state, machine.frontier[nearest].cost
         first = machine.lr_states[lr_state].first_item
         for item in range(first, first + machine.lr_states[lr_state].item_count):
             origin, closed = machine.items[item].origin, machine.items[item].blocks_closed
@@ -109,15 +121,16 @@ def measure_parser_state(machine: GrammarMachine, start: int) -> int:
             if origin < 0:
                 best = total
                 continue
-            read = machine.items[item].symbols_read
-            stack_after = reduce_stack(machine, stack, read, origin)
-            successor = parser_state_of(machine, stack_after, 0, outer_block(machine, block, closed))
-            if machine.parser_states[successor].lower_bound != UNKNOWN:
-                best = min(best, total + machine.parser_states[successor].lower_bound)
-            elif read == 1 and not closed:
-                count = add_to_frontier(machine, count, stack_after, total)
-            else:
+            stack = below(machine, tail, machine.items[item].symbols_read - 1)
+            lr_state_after = state_after(machine, stack, origin)
+            if stack == tail and not closed:
+                count = add_to_frontier(machine, count, lr_state_after, total)
+                continue
+            outer = outer_block(machine, block, closed)
+            successor = parser_state_of(machine, push_state(machine, lr_state_after, stack), 0, outer)
+            if machine.parser_states[successor].lower_bound == UNKNOWN:
                 return successor
+            best = min(best, total + machine.parser_states[successor].lower_bound)
 
 
 @loop

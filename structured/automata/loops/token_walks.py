@@ -2,7 +2,9 @@
 
 A token of the vocabulary stays within one token of the grammar, or goes past its end at a byte. Which of them do so
 depends on the state of the lexer alone: that is a *walk*. The rest of a token after the end is a *subwalk*, below some
-nodes of the trie, in the state of the lexer that the parser puts it in.
+nodes of the trie, in the state of the lexer that the parser puts it in. A walk leaves what is below a node with many
+tokens to an *inner walk*, because other walks reach the same state of the lexer there: most tokens of a vocabulary are
+words, and after a few letters of a word all that counts is that it is one.
 
 The bytes to a token end and those of a shortest text after it are enough for the text to end. So all states within a
 token share a few token ends; the masks do not depend on which: where none leads on, the text is searched for.
@@ -14,30 +16,41 @@ from structured.automata.byte_automaton import DEAD
 from structured.automata.loops.configurations import after_token, arrival_of, successor_of, upper_bound, way_count
 from structured.automata.loops.grammar_machine import GrammarMachine, configuration_of, has_token_ends, make_token_ends
 from structured.automata.loops.lexer_tables import LexerTables, lexer_arrival
-from structured.automata.loops.numbering import Numbering, mix, number_of
+from structured.automata.loops.numbering import Numbering, known_number, mix, number_of
 from structured.automata.opcodes import FAR
 from structured.machine_code.growing_arrays import grown, viewed, zeros
-from structured.machine_code.notation import Ints, Row, Structs, Words, compiled_class, loop, rare_loop, walk_entry
+from structured.machine_code.notation import (
+    Ints,
+    Row,
+    Structs,
+    Words,
+    compiled_class,
+    entry,
+    loop,
+    rare_loop,
+    walk_entry,
+)
 from structured.vocabulary.trie import TrieArrays
 
 FEW_CHILDREN = 16
 """Nodes of a trie with fewer children, taken together, are walked by `walk_branches` each time."""
 
 
+MANY_TOKENS = 1024
+"""Below a node with so many tokens of the vocabulary, a walk is left to an inner walk."""
+
+
 class TokenWalk(Row):
-    """A walk: the nodes of the trie below which it begins; the start and number of its tokens, targets and subwalks.
+    """A walk: the start and number of its tokens, targets, subwalks and inner walks."""
 
-    `previous` is the walk found before it in the same state of the lexer, -1 for none.
-    """
-
-    node_set: int
-    previous: int
     first_token: int
     token_count: int
     first_target: int
     target_count: int
     first_subwalk: int
     subwalk_count: int
+    first_inner_walk: int
+    inner_walk_count: int
 
 
 class WalkToken(Row):
@@ -80,6 +93,13 @@ class Subwalk(Row):
     place: int
     node_set: int
     has_few_children: int
+
+
+class InnerWalk(Row):
+    """A state of the lexer within the token of the grammar, and the nodes below which an inner walk begins."""
+
+    lexer_state: int
+    node_set: int
 
 
 class NodeSet(Row):
@@ -125,6 +145,18 @@ class Mark(Row):
     place: int
 
 
+class TokenResult(Row):
+    """The configuration after a token of the grammar, DEAD if it cannot follow; an upper bound of the bytes to the end.
+
+    They are those in the state of the parser in which the token was applied last, for a mask.
+    """
+
+    mask: int
+    parser_state: int
+    configuration: int
+    distance: int
+
+
 class Branch(Row):
     """The progress below a node: a configuration, or a state of the lexer; the next child, the end of the children."""
 
@@ -134,9 +166,10 @@ class Branch(Row):
 
 
 class PendingWalk(Row):
-    """A configuration from which a walk is to be applied, and the nodes below which the walk begins."""
+    """The states of the lexer and the parser in which a walk is to be applied, and the nodes below which it begins."""
 
-    configuration: int
+    lexer_state: int
+    parser_state: int
     node_set: int
 
 
@@ -144,17 +177,19 @@ class PendingWalk(Row):
 class TokenWalks:
     """The walks of a vocabulary that have been found, and the mask that is being made.
 
-    `latest_walk[lexer state]` is one more than the walk found last, 0 if there is none. `meetings`, `groups`, `grouped`
-    and the marks are those of the walk that is being found; `token_marks` and `state_marks` tell the groups of tokens
-    and states of the lexer, `word_places` the place where a word of the mask was written last.
+    Walks are numbered by the state of the lexer and the set of nodes. `tokens_below` counts the vocabulary's tokens at
+    each node and below it. `meetings`, `groups`, `grouped` and the marks are those of the walk that is being found:
+    `token_marks` and `state_marks` tell the groups of tokens and states of the lexer, `word_places` the place where a
+    word of the mask was written last.
     """
 
     trie: TrieArrays
     mask_words: int
     max_walks: int
-    count: int
     max_distance: int
     round: int
+    mask_number: int
+    inner_walk_count: int
     token_count: int
     target_count: int
     end_count: int
@@ -166,13 +201,15 @@ class TokenWalks:
     pending_count: int
     branch_count: int
     set_numbers: Numbering
+    walk_numbers: Numbering
     mask: Words
-    latest_walk: Ints
+    tokens_below: Ints
     walks: "Structs[TokenWalk]"
     tokens: "Structs[WalkToken]"
     targets: "Structs[WalkTarget]"
     ends: "Structs[WalkEnd]"
     subwalks: "Structs[Subwalk]"
+    inner_walks: "Structs[InnerWalk]"
     words: "Structs[Word]"
     node_sets: "Structs[NodeSet]"
     nodes: Ints
@@ -181,25 +218,28 @@ class TokenWalks:
     grouped: Ints
     token_marks: "Structs[Mark]"
     state_marks: "Structs[Mark]"
+    results: "list[TokenResult]"
     word_places: Ints
     pending: "Structs[PendingWalk]"
     branches: "Structs[Branch]"
 
-    def __init__(self, trie: TrieArrays, mask_words: int, max_walks: int) -> None:
+    def __init__(self, trie: TrieArrays, trie_size: int, mask_words: int, max_walks: int) -> None:
         self.trie = trie
         self.mask_words = mask_words
         self.max_walks = max_walks
-        self.count = self.token_count = self.target_count = self.end_count = self.subwalk_count = 0
+        self.inner_walk_count = self.token_count = self.target_count = self.end_count = self.subwalk_count = 0
         self.word_count = self.node_count = self.meeting_count = self.group_count = 0
-        self.pending_count = self.branch_count = self.max_distance = self.round = 0
+        self.pending_count = self.branch_count = self.max_distance = self.round = self.mask_number = 0
         self.set_numbers = Numbering()
+        self.walk_numbers = Numbering()
         self.mask = viewed(np.zeros(mask_words, dtype=np.uint32))
-        self.latest_walk = zeros(64)
+        self.tokens_below = zeros(trie_size)
         self.walks = TokenWalk.rows(64)
         self.tokens = WalkToken.rows(64)
         self.targets = WalkTarget.rows(64)
         self.ends = WalkEnd.rows(64)
         self.subwalks = Subwalk.rows(64)
+        self.inner_walks = InnerWalk.rows(64)
         self.words = Word.rows(256)
         self.node_sets = NodeSet.rows(64)
         self.nodes = zeros(256)
@@ -208,79 +248,56 @@ class TokenWalks:
         self.grouped = zeros(256)
         self.token_marks = Mark.rows(64)
         self.state_marks = Mark.rows(64)
+        self.results = TokenResult.rows(64)
         self.word_places = zeros(mask_words)
         self.pending = PendingWalk.rows(64)
         self.branches = Branch.rows(64)
+        count_tokens_below(self)
 
     def nbytes(self) -> int:
         """Return the memory of the arrays."""
-        walks = 32 * len(self.walks) + 20 * len(self.tokens) + 24 * len(self.targets) + 8 * len(self.ends)
+        walks = 32 * len(self.walks) + 20 * len(self.tokens) + 24 * len(self.targets)
+        walks += 8 * (len(self.inner_walks) + len(self.ends))
         sets = 8 * (len(self.words) + len(self.node_sets)) + 12 * len(self.subwalks) + 4 * len(self.nodes)
         scratch = 8 * (len(self.meetings) + len(self.token_marks) + len(self.state_marks) + len(self.pending))
-        scratch += 4 * len(self.grouped) + 16 * len(self.groups) + 12 * len(self.branches)
-        scratch += 4 * len(self.latest_walk) + 8 * len(self.mask)
-        return walks + sets + scratch + 20 * self.set_numbers.slot_count()
+        scratch += 4 * len(self.grouped) + 16 * (len(self.groups) + len(self.results)) + 12 * len(self.branches)
+        scratch += 4 * len(self.tokens_below) + 8 * len(self.mask) + 4 * len(self.pending)
+        return walks + sets + scratch + 20 * (self.set_numbers.slot_count() + self.walk_numbers.slot_count())
 
 
 @rare_loop
-def grow_walks(walks: TokenWalks) -> None:
-    """Make room for twice as many walks."""
-    walks.walks = grown(walks.walks, 2 * len(walks.walks))
-
-
-@rare_loop
-def grow_latest_walk(walks: TokenWalks, count: int) -> None:
-    """Make room for the walks of so many states of the lexer."""
-    walks.latest_walk = grown(walks.latest_walk, 2 * count)
-
-
-@rare_loop
-def grow_walk_tokens(walks: TokenWalks) -> None:
-    """Make room for twice as many tokens of walks."""
-    walks.tokens = grown(walks.tokens, 2 * len(walks.tokens))
-
-
-@rare_loop
-def grow_targets(walks: TokenWalks) -> None:
-    """Make room for twice as many targets of walks."""
-    walks.targets = grown(walks.targets, 2 * len(walks.targets))
-
-
-@rare_loop
-def grow_ends(walks: TokenWalks) -> None:
-    """Make room for twice as many ends of targets."""
-    walks.ends = grown(walks.ends, 2 * len(walks.ends))
-
-
-@rare_loop
-def grow_subwalks(walks: TokenWalks) -> None:
-    """Make room for twice as many subwalks."""
-    walks.subwalks = grown(walks.subwalks, 2 * len(walks.subwalks))
-
-
-@rare_loop
-def grow_words(walks: TokenWalks) -> None:
-    """Make room for twice as many words."""
-    walks.words = grown(walks.words, 2 * len(walks.words))
+def grow_full(walks: TokenWalks) -> None:  # noqa: C901  one line for each array
+    """Make room for twice as many rows in each array that is full."""
+    if walks.walk_numbers.count == len(walks.walks):
+        walks.walks = grown(walks.walks, 2 * len(walks.walks))
+    if walks.token_count == len(walks.tokens):
+        walks.tokens = grown(walks.tokens, 2 * len(walks.tokens))
+    if walks.target_count == len(walks.targets):
+        walks.targets = grown(walks.targets, 2 * len(walks.targets))
+    if walks.end_count == len(walks.ends):
+        walks.ends = grown(walks.ends, 2 * len(walks.ends))
+    if walks.subwalk_count == len(walks.subwalks):
+        walks.subwalks = grown(walks.subwalks, 2 * len(walks.subwalks))
+    if walks.inner_walk_count == len(walks.inner_walks):
+        walks.inner_walks = grown(walks.inner_walks, 2 * len(walks.inner_walks))
+    if walks.word_count == len(walks.words):
+        walks.words = grown(walks.words, 2 * len(walks.words))
+    if walks.set_numbers.count == len(walks.node_sets):
+        walks.node_sets = grown(walks.node_sets, 2 * len(walks.node_sets))
+    if walks.meeting_count == len(walks.meetings):
+        walks.meetings = grown(walks.meetings, 2 * len(walks.meetings))
+    if walks.group_count == len(walks.groups):
+        walks.groups = grown(walks.groups, 2 * len(walks.groups))
+    if walks.pending_count == len(walks.pending):
+        walks.pending = grown(walks.pending, 2 * len(walks.pending))
+    if walks.branch_count == len(walks.branches):
+        walks.branches = grown(walks.branches, 2 * len(walks.branches))
 
 
 @rare_loop
 def grow_nodes(walks: TokenWalks, count: int) -> None:
-    """Make room for one more set of nodes, of so many."""
+    """Make room for so many more nodes of sets."""
     walks.nodes = grown(walks.nodes, 2 * (walks.node_count + count))
-    walks.node_sets = grown(walks.node_sets, 2 * len(walks.node_sets))
-
-
-@rare_loop
-def grow_meetings(walks: TokenWalks) -> None:
-    """Make room for twice as many meetings."""
-    walks.meetings = grown(walks.meetings, 2 * len(walks.meetings))
-
-
-@rare_loop
-def grow_groups(walks: TokenWalks) -> None:
-    """Make room for twice as many groups."""
-    walks.groups = grown(walks.groups, 2 * len(walks.groups))
 
 
 @rare_loop
@@ -291,26 +308,16 @@ def grow_grouped(walks: TokenWalks, count: int) -> None:
 
 @rare_loop
 def grow_token_marks(walks: TokenWalks, count: int) -> None:
-    """Make room for the marks of so many tokens."""
+    """Make room for the marks and results of so many tokens."""
+    results: list[TokenResult] = grown(walks.results, 2 * count)
     walks.token_marks = grown(walks.token_marks, 2 * count)
+    walks.results = results
 
 
 @rare_loop
 def grow_state_marks(walks: TokenWalks, count: int) -> None:
     """Make room for the marks of so many states of the lexer."""
     walks.state_marks = grown(walks.state_marks, 2 * count)
-
-
-@rare_loop
-def grow_pending(walks: TokenWalks) -> None:
-    """Make room for twice as many pending walks."""
-    walks.pending = grown(walks.pending, 2 * len(walks.pending))
-
-
-@rare_loop
-def grow_branches(walks: TokenWalks) -> None:
-    """Make room for twice as many branches."""
-    walks.branches = grown(walks.branches, 2 * len(walks.branches))
 
 
 @loop
@@ -325,12 +332,21 @@ def child_count(trie: TrieArrays, node: int) -> int:
     return trie.first[node + 1] - trie.first[node]
 
 
+@entry
+def count_tokens_below(walks: TokenWalks) -> None:
+    """Count the tokens of the vocabulary at each node of the trie and below it."""
+    for node in range(len(walks.tokens_below) - 1, -1, -1):
+        walks.tokens_below[node] = walks.trie.token_start[node + 1] - walks.trie.token_start[node]
+        for child in range(walks.trie.first[node], walks.trie.first[node + 1]):
+            walks.tokens_below[node] += walks.tokens_below[child]
+
+
 @loop
 def add_branch(walks: TokenWalks, current: int, node: int) -> None:
     """Let a walk go on below a node."""
     place = walks.branch_count
     if place == len(walks.branches):
-        grow_branches(walks)
+        grow_full(walks)
     walks.branches[place].current = current
     walks.branches[place].next = walks.trie.first[node]
     walks.branches[place].end = walks.trie.first[node + 1]
@@ -353,15 +369,25 @@ def next_node(walks: TokenWalks) -> int:
 def add_meeting(walks: TokenWalks, node: int, arrival: int) -> None:
     """Note a node where a token may end."""
     if walks.meeting_count == len(walks.meetings):
-        grow_meetings(walks)
+        grow_full(walks)
     walks.meetings[walks.meeting_count].node = node
     walks.meetings[walks.meeting_count].arrival = arrival
     walks.meeting_count += 1
 
 
 @loop
+def add_inner_walk(walks: TokenWalks, lexer_state: int, node_set: int) -> None:
+    """Add an inner walk to those of the walk that is being found."""
+    if walks.inner_walk_count == len(walks.inner_walks):
+        grow_full(walks)
+    walks.inner_walks[walks.inner_walk_count].lexer_state = lexer_state
+    walks.inner_walks[walks.inner_walk_count].node_set = node_set
+    walks.inner_walk_count += 1
+
+
+@loop
 def meet_tokens(lexer: LexerTables, walks: TokenWalks, start: int, node_set: int) -> None:
-    """Walk the trie below some nodes along the lexer, and note where tokens may end.
+    """Walk the trie below some nodes along the lexer, and note where tokens may end; add the inner walks.
 
     These are the nodes where a token of the vocabulary ends within one of the grammar, or one of the grammar may end.
     """
@@ -380,7 +406,10 @@ def meet_tokens(lexer: LexerTables, walks: TokenWalks, start: int, node_set: int
         if lexer.arrivals[arrival].token_count > 0 or (target != DEAD and is_token_end(walks.trie, node)):
             add_meeting(walks, node, arrival)
         if target != DEAD and child_count(walks.trie, node) > 0:
-            add_branch(walks, target, node)
+            if walks.tokens_below[node] < MANY_TOKENS:
+                add_branch(walks, target, node)
+            else:
+                add_inner_walk(walks, target, set_of_node(walks, node))
 
 
 @loop
@@ -388,7 +417,7 @@ def add_group(walks: TokenWalks, is_token: bool, key: int) -> int:
     """Return a new group without nodes."""
     new = walks.group_count
     if new == len(walks.groups):
-        grow_groups(walks)
+        grow_full(walks)
     walks.groups[new].is_token = is_token
     walks.groups[new].key = key
     walks.groups[new].count = 0
@@ -481,7 +510,7 @@ def add_word(walks: TokenWalks, first: int, token_id: int) -> None:
     if place < first or place >= walks.word_count or walks.words[place].place != word:
         place = walks.word_count
         if place == len(walks.words):
-            grow_words(walks)
+            grow_full(walks)
         walks.word_places[word] = place
         walks.words[place].place = word
         walks.words[place].bits = 0
@@ -519,7 +548,9 @@ def set_of_nodes(walks: TokenWalks, first: int, count: int) -> int:
         code, other_code = mix(code, walks.grouped[place]), mix(other_code, walks.grouped[place] + place - first)
     while True:
         new = walks.set_numbers.count
-        if new == len(walks.node_sets) or walks.node_count + count > len(walks.nodes):
+        if new == len(walks.node_sets):
+            grow_full(walks)
+        if walks.node_count + count > len(walks.nodes):
             grow_nodes(walks, count)
         number = number_of(walks.set_numbers, code, other_code, count, attempt)
         if number == new:
@@ -547,7 +578,7 @@ def add_walk_token(walks: TokenWalks, token: int, first_word: int) -> int:
     """Add a token to those of the walk that is being found, with the words from the first on; return its place."""
     new = walks.token_count
     if new == len(walks.tokens):
-        grow_walk_tokens(walks)
+        grow_full(walks)
     walks.tokens[new].token = token
     walks.tokens[new].first_word = first_word
     walks.tokens[new].word_count = walks.word_count - first_word
@@ -568,7 +599,7 @@ def add_subwalk(walks: TokenWalks, group: int, place: int) -> None:
     if count == 0:
         return
     if walks.subwalk_count == len(walks.subwalks):
-        grow_subwalks(walks)
+        grow_full(walks)
     walks.subwalks[walks.subwalk_count].place = place
     walks.subwalks[walks.subwalk_count].node_set = set_of_nodes(walks, first, count)
     walks.subwalks[walks.subwalk_count].has_few_children = children < FEW_CHILDREN
@@ -580,7 +611,7 @@ def add_target(walks: TokenWalks, lexer_state: int, first_word: int) -> None:
     """Add a target to those of the walk that is being found, with the words from the first on."""
     new = walks.target_count
     if new == len(walks.targets):
-        grow_targets(walks)
+        grow_full(walks)
     walks.targets[new].lexer_state = lexer_state
     walks.targets[new].first_word = first_word
     walks.targets[new].word_count = walks.word_count - first_word
@@ -620,7 +651,7 @@ def add_target_ends(machine: GrammarMachine, walks: TokenWalks, target: int, fir
     walks.targets[target].are_complete = machine.token_ends_of[state].are_complete
     for token_end in range(first, first + count):
         if walks.end_count == len(walks.ends):
-            grow_ends(walks)
+            grow_full(walks)
         place = place_in_walk(walks, machine.token_ends[token_end].token, first_token)
         walks.ends[walks.end_count].place = place
         walks.ends[walks.end_count].width = machine.token_ends[token_end].width
@@ -642,33 +673,21 @@ def add_ends(machine: GrammarMachine, walks: TokenWalks, first_target: int, firs
 @loop
 def find_walk(machine: GrammarMachine, walks: TokenWalks, lexer_state: int, node_set: int) -> int:
     """Return a new walk, from a state of the lexer below a set of nodes."""
+    first_token, first_target, first_subwalk = walks.token_count, walks.target_count, walks.subwalk_count
+    first_inner_walk = walks.inner_walk_count
     meet_tokens(machine.lexer, walks, lexer_state, node_set)
     group_meetings(machine.lexer, walks)
-    first_token, first_target, first_subwalk = walks.token_count, walks.target_count, walks.subwalk_count
     add_groups(walks, first_token)
     add_ends(machine, walks, first_target, first_token)
-    new = walks.count
-    if new == len(walks.walks):
-        grow_walks(walks)
-    if lexer_state >= len(walks.latest_walk):
-        grow_latest_walk(walks, lexer_state)
-    walks.walks[new].node_set = node_set
-    walks.walks[new].previous = walks.latest_walk[lexer_state] - 1
+    if walks.walk_numbers.count == len(walks.walks):
+        grow_full(walks)
+    new = number_of(walks.walk_numbers, lexer_state, node_set, 0, 0)
     walks.walks[new].first_token, walks.walks[new].token_count = first_token, walks.token_count - first_token
     walks.walks[new].first_target, walks.walks[new].target_count = first_target, walks.target_count - first_target
     walks.walks[new].first_subwalk, walks.walks[new].subwalk_count = first_subwalk, walks.subwalk_count - first_subwalk
-    walks.count += 1
-    walks.latest_walk[lexer_state] = walks.count
+    walks.walks[new].first_inner_walk = first_inner_walk
+    walks.walks[new].inner_walk_count = walks.inner_walk_count - first_inner_walk
     return new
-
-
-@loop
-def known_walk(walks: TokenWalks, lexer_state: int, node_set: int) -> int:
-    """Return the walk from a state of the lexer below a set of nodes, -1 if it has not been found."""
-    walk = walks.latest_walk[lexer_state] - 1 if lexer_state < len(walks.latest_walk) else -1
-    while walk >= 0 and walks.walks[walk].node_set != node_set:
-        walk = walks.walks[walk].previous
-    return walk
 
 
 @loop
@@ -682,14 +701,26 @@ def allow_words(walks: TokenWalks, first: int, count: int, distance: int) -> Non
 
 
 @loop
+def apply_token(machine: GrammarMachine, walks: TokenWalks, token: int, parser_state: int) -> None:
+    """Write the result of a token of the grammar in a state of the parser."""
+    successor = after_token(machine, parser_state, token)
+    distance = FAR if successor == DEAD else upper_bound(machine, successor)
+    walks.results[token].configuration = DEAD if distance >= FAR else successor
+    walks.results[token].distance = distance
+    walks.results[token].parser_state = parser_state
+    walks.results[token].mask = walks.mask_number
+
+
+@loop
 def apply_tokens(machine: GrammarMachine, walks: TokenWalks, walk: int, parser_state: int) -> None:
     """Set the bits of the tokens of the vocabulary with which tokens of the grammar end, in a state of the parser."""
     first = walks.walks[walk].first_token
     for place in range(first, first + walks.walks[walk].token_count):
-        successor = after_token(machine, parser_state, walks.tokens[place].token)
-        distance = FAR if successor == DEAD else upper_bound(machine, successor)
-        walks.tokens[place].configuration = DEAD if distance >= FAR else successor
-        walks.tokens[place].distance = distance
+        token = walks.tokens[place].token
+        if walks.results[token].mask != walks.mask_number or walks.results[token].parser_state != parser_state:
+            apply_token(machine, walks, token, parser_state)
+        distance = walks.results[token].distance
+        walks.tokens[place].configuration, walks.tokens[place].distance = walks.results[token].configuration, distance
         allow_words(walks, walks.tokens[place].first_word, walks.tokens[place].word_count, distance)
 
 
@@ -722,7 +753,10 @@ def apply_walk(machine: GrammarMachine, walks: TokenWalks, walk: int, parser_sta
         if walks.subwalks[subwalk].has_few_children:
             add_branches(walks, current, walks.subwalks[subwalk].node_set)
         else:
-            add_pending(walks, current, walks.subwalks[subwalk].node_set)
+            add_pending(machine, walks, current, walks.subwalks[subwalk].node_set)
+    first = walks.walks[walk].first_inner_walk
+    for inner in range(first, first + walks.walks[walk].inner_walk_count):
+        add_walk(walks, walks.inner_walks[inner].lexer_state, parser_state, walks.inner_walks[inner].node_set)
 
 
 @loop
@@ -734,11 +768,19 @@ def add_branches(walks: TokenWalks, current: int, node_set: int) -> None:
 
 
 @loop
-def add_pending(walks: TokenWalks, current: int, node_set: int) -> None:
+def add_pending(machine: GrammarMachine, walks: TokenWalks, current: int, node_set: int) -> None:
     """Let a walk be applied to a configuration."""
+    lexer_state = machine.configurations[current].lexer_state
+    add_walk(walks, lexer_state, machine.configurations[current].parser_state, node_set)
+
+
+@loop
+def add_walk(walks: TokenWalks, lexer_state: int, parser_state: int, node_set: int) -> None:
+    """Let a walk be applied in a state of the lexer and one of the parser."""
     if walks.pending_count == len(walks.pending):
-        grow_pending(walks)
-    walks.pending[walks.pending_count].configuration = current
+        grow_full(walks)
+    walks.pending[walks.pending_count].lexer_state = lexer_state
+    walks.pending[walks.pending_count].parser_state = parser_state
     walks.pending[walks.pending_count].node_set = node_set
     walks.pending_count += 1
 
@@ -748,16 +790,16 @@ def apply_pending(machine: GrammarMachine, walks: TokenWalks) -> None:
     """Apply the pending walks, and those that they lead to; those that must not be kept are left to branches."""
     while walks.pending_count > 0:
         walks.pending_count -= 1
-        current = walks.pending[walks.pending_count].configuration
+        lexer_state = walks.pending[walks.pending_count].lexer_state
+        parser_state = walks.pending[walks.pending_count].parser_state
         node_set = walks.pending[walks.pending_count].node_set
-        lexer_state = machine.configurations[current].lexer_state
-        walk = known_walk(walks, lexer_state, node_set)
-        if walk < 0 and walks.count >= walks.max_walks:
-            add_branches(walks, current, node_set)
+        walk = known_number(walks.walk_numbers, lexer_state, node_set, 0, 0)
+        if walk < 0 and walks.walk_numbers.count >= walks.max_walks:
+            add_branches(walks, configuration_of(machine, lexer_state, parser_state), node_set)
             continue
         if walk < 0:
             walk = find_walk(machine, walks, lexer_state, node_set)
-        apply_walk(machine, walks, walk, machine.configurations[current].parser_state)
+        apply_walk(machine, walks, walk, parser_state)
 
 
 @loop
@@ -817,13 +859,14 @@ def begin_walks(machine: GrammarMachine, walks: TokenWalks, state: int) -> None:
     node_set = set_of_node(walks, node)
     first = machine.states.rows[state].first_element
     for place in range(first, first + machine.states.rows[state].element_count):
-        add_pending(walks, machine.states.elements[place], node_set)
+        add_pending(machine, walks, machine.states.elements[place], node_set)
 
 
 @walk_entry
 def grammar_walk(machine: GrammarMachine, walks: TokenWalks, state: int, mask: Words) -> int:
     """Set the bits of the tokens that may follow a state; return an upper bound of the bytes to the end after them."""
     walks.max_distance = walks.pending_count = walks.branch_count = 0
+    walks.mask_number += 1
     for place in range(len(walks.mask)):
         walks.mask[place] = 0
     begin_walks(machine, walks, state)

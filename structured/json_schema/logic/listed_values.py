@@ -83,11 +83,15 @@ def _is_allowed(others: Sequence[Subschema], denied: Sequence[Subschema], assert
     return all(map(holds, others)) and not any(map(holds, denied))
 
 
+_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=("\n", ":"))
+"""Writes a line for each of some plain values."""
+
+
 def spellings(values: Iterable[object], location: Location, *, keyword: str) -> list[str]:
     """Return the text of each of some plain values: `["né", 1]` → `['"né"', "1"]`."""
     listed = list(values)
     try:
-        text = json.dumps(listed, ensure_ascii=False, allow_nan=False, separators=("\n", ":"))
+        text = _ENCODER.encode(listed)
         text.encode()
     except ValueError as error:
         if len(listed) > 1:
