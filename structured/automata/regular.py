@@ -272,7 +272,7 @@ class RegularAutomaton:
 
     @property
     def _states_used(self) -> int:
-        return int(self._machine.states.count)
+        return int(self._machine.states.count())
 
     def _too_costly(self, what: str) -> PatternError:
         return PatternError(

@@ -210,7 +210,7 @@ class GrammarAutomaton:
 
     @property
     def _states_used(self) -> int:
-        return int(self._machine.states.count)
+        return int(self._machine.states.count())
 
     def _run(self, loop: Callable[..., T], *arguments: Any) -> T:
         """Return the result of a loop, one thread at a time, within the limits."""

@@ -6,7 +6,7 @@ To *unfold* a frame is to replace it by its successors without a byte: `(a|b) c`
 from structured.automata import opcodes as op
 from structured.automata.loops.distinct_items import insert_written, unfold_distinct, unfold_item
 from structured.automata.loops.frames import frame, operation_of, push, unlike_length, word_length
-from structured.automata.loops.machine import Machine, add_leaf, find_frame, grow_scratch
+from structured.automata.loops.machine import Machine, find_frame, grow_scratch
 from structured.automata.opcodes import FAR, UNLIMITED
 from structured.machine_code.notation import loop
 
@@ -123,7 +123,7 @@ def close(machine: Machine, top: int) -> None:
         return
     machine.states.round += 1
     this_round = machine.states.round
-    start = end = machine.leaves_used
+    del machine.leaves[machine.leaves_used :]  # after an error
     machine.scratch[0] = top
     depth = 1
     machine.states.rounds[top] = this_round
@@ -131,8 +131,7 @@ def close(machine: Machine, top: int) -> None:
         depth -= 1
         current = machine.scratch[depth]
         if current == op.FINISHED or operation_of(machine, current) <= op.ITEM:
-            add_leaf(machine, end, current)
-            end += 1
+            machine.leaves.append(current)
         if is_covered(machine, current, this_round):
             continue
         count = unfold(machine, depth, current)
@@ -142,9 +141,9 @@ def close(machine: Machine, top: int) -> None:
                 machine.states.rounds[successor] = this_round
                 machine.scratch[depth] = successor
                 depth += 1
-    machine.frames[top].first_leaf = start
-    machine.frames[top].leaf_count = end - start
-    machine.leaves_used = end
+    machine.frames[top].first_leaf = machine.leaves_used
+    machine.frames[top].leaf_count = len(machine.leaves) - machine.leaves_used
+    machine.leaves_used = len(machine.leaves)
 
 
 @loop

@@ -155,8 +155,7 @@ def frame(machine: Machine, node: int, first: int, second: int, tail: int) -> in
     current = find_frame(machine, node, first, second, tail)
     if current < 0:
         length = added_length(machine, node, first, second, tail) + machine.frames[tail].distance
-        current = new_frame(machine, node, first, second, tail)
-        machine.frames[current].distance = min(length, FAR)
+        return new_frame(machine, node, first, second, tail, min(length, FAR))
     return current
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from structured.automata.byte_automaton import UNKNOWN
 from structured.automata.loops.lexer_tables import LexerTables, lexer_token
 from structured.automata.loops.numbering import Numbering, make_slots, number_of
-from structured.automata.loops.state_table import StateTable, fill_state_slots, grow_rounds
+from structured.automata.loops.state_table import StateTable, fill_state_slots
 from structured.machine_code.growing_arrays import filled, grown, viewed, zeros
 from structured.machine_code.loop_errors import LimitError
 from structured.machine_code.notation import Ints, Row, Rows, Structs, compiled_class, entry, loop, rare_loop
@@ -260,8 +260,6 @@ def grow_configurations(machine: GrammarMachine) -> None:
     room = 2 * len(machine.configurations)
     check_growth(machine, 20 * room)
     machine.configurations = grown(machine.configurations, room)
-    if room > len(machine.states.rounds):
-        grow_rounds(machine.states, room)
 
 
 @rare_loop
@@ -364,6 +362,8 @@ def configuration_of(machine: GrammarMachine, lexer_state: int, parser_state: in
     new = machine.configuration_numbers.count
     if new == len(machine.configurations):
         grow_configurations(machine)
+    if new == len(machine.states.rounds):
+        machine.states.rounds.append(0)
     current = number_of(machine.configuration_numbers, lexer_state, parser_state, 0, 0)
     if current == new:
         machine.configurations[new].lexer_state = lexer_state

@@ -9,54 +9,50 @@ from structured.automata.loops.grammar_machine import (
     parser_state_of,
     push_state,
 )
-from structured.automata.loops.state_table import add_element, add_state, known_state
+from structured.automata.loops.state_table import add_element, add_state, begin_elements, known_state
 from structured.automata.opcodes import FAR
 from structured.machine_code.notation import entry, loop
 
 
 @loop
-def new_grammar_state(machine: GrammarMachine, count: int, distance: int) -> int:
-    """Return a new state of the `count` configurations after the used elements, all met in this round."""
-    if machine.states.count == len(machine.states.rows):
-        check_growth(machine, 1024 * machine.states.count)
-    return add_state(machine.states, count, distance)
+def new_grammar_state(machine: GrammarMachine, distance: int) -> int:
+    """Return a new state of the configurations that are the elements of this round."""
+    if len(machine.states.rows) == len(machine.states.distances):
+        check_growth(machine, 1024 * len(machine.states.rows))
+    return add_state(machine.states, distance)
 
 
 @loop
-def grammar_state(machine: GrammarMachine, count: int) -> int:
-    """Return the state of the `count` configurations after the used elements, all met in this round; DEAD if none."""
-    if count == 0:
-        return DEAD
-    state = known_state(machine.states, count)
+def grammar_state(machine: GrammarMachine) -> int:
+    """Return the state of the configurations that are the elements of this round; DEAD if there are none."""
+    state = known_state(machine.states)
     if state != UNKNOWN:
         return state
     distance = FAR
-    for place in range(machine.states.elements_used, machine.states.elements_used + count):
+    for place in range(machine.states.elements_used, len(machine.states.elements)):
         distance = min(distance, distance_of(machine, machine.states.elements[place]))
-    return new_grammar_state(machine, count, distance)
+    return new_grammar_state(machine, distance)
 
 
 @loop
-def add_configuration(machine: GrammarMachine, count: int, current: int) -> int:
-    """Add a configuration to the `count` ones after the used elements, unless no text follows; return their number."""
-    if current == DEAD or distance_of(machine, current) >= FAR:
-        return count
-    return add_element(machine.states, count, current)
+def add_configuration(machine: GrammarMachine, current: int) -> None:
+    """Add a configuration to the elements of this round, unless no text follows."""
+    if current != DEAD and distance_of(machine, current) < FAR:
+        add_element(machine.states, current)
 
 
 @entry
 def grammar_step(machine: GrammarMachine, state: int, byte: int) -> int:
     """Return the successor of a state, DEAD if there is none, and write it to the table."""
-    machine.states.round += 1
-    count = 0
+    begin_elements(machine.states)
     first = machine.states.rows[state].first_element
     end = first if machine.is_absent[byte] else first + machine.states.rows[state].element_count
     for place in range(first, end):
         current = machine.states.elements[place]
         arrival = arrival_of(machine, current, byte)
         for way in range(way_count(machine, arrival)):
-            count = add_configuration(machine, count, successor_of(machine, current, arrival, way))
-    target = grammar_state(machine, count)
+            add_configuration(machine, successor_of(machine, current, arrival, way))
+    target = grammar_state(machine)
     machine.states.table[state, byte] = target
     return target
 
@@ -90,14 +86,16 @@ def grammar_expand(machine: GrammarMachine, state: int) -> None:
 def grammar_begin(machine: GrammarMachine, lr_state: int, lookaround: int) -> int:
     """Return the state before the first byte, DEAD if there is no text."""
     parser_state = parser_state_of(machine, push_state(machine, lr_state, -1), 0, block_of(machine, 0, -1))
-    machine.states.round += 1
-    return grammar_state(machine, add_configuration(machine, 0, before_token(machine, parser_state, lookaround)))
+    begin_elements(machine.states)
+    add_configuration(machine, before_token(machine, parser_state, lookaround))
+    return grammar_state(machine)
 
 
 @entry
 def prepend_byte(machine: GrammarMachine, state: int, byte: int) -> int:
     """Return a new state without configurations, with another as its only successor, by one byte."""
-    new = new_grammar_state(machine, 0, machine.states.distances[state] + 1)
+    begin_elements(machine.states)
+    new = new_grammar_state(machine, machine.states.distances[state] + 1)
     for other in range(256):
         machine.states.table[new, other] = DEAD
     machine.states.table[new, byte] = state

@@ -7,7 +7,7 @@ what is left to read of a text. Frames are interned, so that equal stacks are on
 from typing import Any
 
 from structured.automata.loops.numbering import Numbering, known_number, number_of
-from structured.automata.loops.state_table import StateTable, grow_rounds
+from structured.automata.loops.state_table import StateTable
 from structured.automata.opcodes import FINISHED, QUOTATION
 from structured.machine_code.growing_arrays import grown, viewed, zeros
 from structured.machine_code.loop_errors import LimitError, StateNeeded
@@ -104,10 +104,10 @@ class Machine:
     nodes: "Structs[Node]"
     operands: Ints
     text: Bytes
-    frames: "Structs[Frame]"
-    leaves: Ints
+    frames: "list[Frame]"
+    leaves: "list[int]"
     leaves_used: int
-    arcs: "Structs[Arc]"
+    arcs: "list[Arc]"
     arcs_used: int
     scratch: Ints
     marked_items: int
@@ -124,22 +124,29 @@ class Machine:
         self.nodes = Node.of(nodes)
         self.operands = viewed(operands)
         self.text = viewed(text)
-        self.frames = Frame.rows(1 << 12)
-        self.leaves = zeros(1 << 12)
-        self.arcs = Arc.rows(1 << 12)
+        self.frames = []
+        self.leaves = []
+        self.arcs = []
         self.arcs_used = 0
         self.scratch = zeros(1 << 8)
         self.levels = Level.rows(64)
         self.marked_items = -1
         self.marking_round = 0
         number_of(self.frame_numbers, -1, -1, -1, -1)  # FINISHED, which is its own leaf
-        self.frames[FINISHED].leaf_count = 1
+        self.frames.append(Frame(0, 0, 0, 0, 0, 0, 1, -1, 0, 0))
+        self.states.rounds.append(0)
+        self.leaves.append(FINISHED)
         self.leaves_used = 1
 
     def nbytes(self) -> int:
         """Return the memory of the arrays that grow."""
-        rows = 40 * len(self.frames) + 4 * len(self.leaves) + 12 * len(self.arcs) + 4 * len(self.scratch)
-        return rows + 20 * self.frame_numbers.slot_count() + self.states.nbytes() + 1024 * self.states.room()
+        numbers, states = self.frame_numbers.array_bytes(), self.states.nbytes() + 1024 * self.states.room()
+        return self.array_bytes() + numbers + states
+
+    def check_growth(self, growth: int) -> None:
+        """Raise LimitError if so many bytes more are too many."""
+        if self.nbytes() + growth > self.max_bytes:
+            raise LimitError(f"more than {self.max_bytes:,} bytes")
 
     def operations_of(self, state: int) -> list[int]:
         """Return the operations of the frames of a state, except of FINISHED."""
@@ -154,74 +161,26 @@ def find_frame(machine: Machine, node: int, first: int, second: int, tail: int) 
 
 
 @loop
-def new_frame(machine: Machine, node: int, first: int, second: int, tail: int) -> int:
-    """Return the frame with these fields, which has none of the others yet: it has not been made."""
-    if machine.frame_numbers.count == len(machine.frames):
-        grow_frames(machine)
-    new = number_of(machine.frame_numbers, node, first, second, tail)
-    machine.frames[new].node = node
-    machine.frames[new].first = first
-    machine.frames[new].second = second
-    machine.frames[new].tail = tail
-    machine.frames[new].first_leaf = -1
-    machine.frames[new].leaf_count = 0
-    machine.frames[new].kept_state = -1
-    return new
-
-
-@loop
-def add_leaf(machine: Machine, place: int, leaf: int) -> None:
-    """Write a leaf to a place of `leaves`, at most one after their end."""
-    if place == len(machine.leaves):
-        grow_leaves(machine)
-    machine.leaves[place] = leaf
-
-
-@loop
-def add_arc(machine: Machine, count: int, low: int, high: int, target: int) -> int:
-    """Append an arc to the first `count` of the arcs; return their number."""
-    if count == len(machine.arcs):
-        grow_arcs(machine)
-    machine.arcs[count].low = low
-    machine.arcs[count].high = high
-    machine.arcs[count].target = target
-    return count + 1
+def new_frame(machine: Machine, node: int, first: int, second: int, tail: int, distance: int) -> int:
+    """Return the frame with these fields, which has not been made."""
+    count = machine.frame_numbers.count
+    del machine.frames[count:]  # after an error, there may be one without a number
+    del machine.states.rounds[count:]
+    machine.frames.append(Frame(node, first, second, tail, distance, -1, 0, -1, 0, 0))
+    machine.states.rounds.append(0)
+    return number_of(machine.frame_numbers, node, first, second, tail)
 
 
 @rare_loop
-def check_memory(machine: Machine, growth: int) -> None:
-    """Raise LimitError if so many bytes more are too many."""
-    if machine.nbytes() + growth > machine.max_bytes:
-        raise LimitError(f"more than {machine.max_bytes:,} bytes")
-
-
-@rare_loop
-def grow_frames(machine: Machine) -> None:
-    """Make room for twice as many frames."""
-    room = 2 * len(machine.frames)
-    check_memory(machine, 32 * room)
-    grow_rounds(machine.states, room)  # first: after an error there is none for a frame that has no round
-    machine.frames = grown(machine.frames, room)
-
-
-@rare_loop
-def grow_leaves(machine: Machine) -> None:
-    """Make room for twice as many leaves."""
-    check_memory(machine, 4 * len(machine.leaves))
-    machine.leaves = grown(machine.leaves, 2 * len(machine.leaves))
-
-
-@rare_loop
-def grow_arcs(machine: Machine) -> None:
-    """Make room for twice as many arcs."""
-    check_memory(machine, 12 * len(machine.arcs))
-    machine.arcs = grown(machine.arcs, 2 * len(machine.arcs))
+def check_states(machine: Machine) -> None:
+    """Raise LimitError if twice as many states take too many bytes."""
+    machine.check_growth(1024 * machine.states.room())
 
 
 @rare_loop
 def grow_scratch(machine: Machine, count: int) -> None:
     """Make room for so many numbers in `scratch`, and as many again."""
-    check_memory(machine, 8 * count)
+    machine.check_growth(8 * count)
     machine.scratch = grown(machine.scratch, 2 * count)
 
 

@@ -7,7 +7,7 @@ from structured.automata import opcodes as op
 from structured.automata.loops.distinct_items import item_frame, item_with_prefix, with_any_text
 from structured.automata.loops.frames import frame, operation_of
 from structured.automata.loops.machine import Machine, grow_scratch
-from structured.automata.loops.state_table import add_element
+from structured.automata.loops.state_table import add_element, begin_elements
 from structured.automata.loops.states import state_of_elements
 from structured.automata.loops.string_parts import MAX_HEIGHT, frame_at, lone_item
 from structured.automata.loops.string_runs import NONE
@@ -67,11 +67,10 @@ def find_inner_item(machine: Machine, state: int) -> int:
     for element in range(start, end):  # makes all frames first, since that begins new rounds
         if put_on_stack(machine, machine.states.elements[element], stack) == NONE:
             return state
-    machine.states.round += 1
-    count = 0
+    begin_elements(machine.states)
     for element in range(start, end):
-        count = add_element(machine.states, count, put_on_stack(machine, machine.states.elements[element], stack))
-    return state_of_elements(machine, count)
+        add_element(machine.states, put_on_stack(machine, machine.states.elements[element], stack))
+    return state_of_elements(machine)
 
 
 @entry
@@ -138,12 +137,11 @@ def find_without_counters(machine: Machine, state: int, length: int) -> int:
 
     A state with high stacks is returned unchanged.
     """
-    machine.states.round += 1
-    count = 0
+    begin_elements(machine.states)
     first = machine.states.rows[state].first_element
     for element in range(first, first + machine.states.rows[state].element_count):
         top = without_counts(machine, machine.states.elements[element], length)
         if top == NONE:
             return state
-        count = add_element(machine.states, count, top)
-    return state_of_elements(machine, count)
+        add_element(machine.states, top)
+    return state_of_elements(machine)

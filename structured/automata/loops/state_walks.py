@@ -19,7 +19,7 @@ from structured.automata.loops.distinct_items import (
 from structured.automata.loops.frames import frame, operation_of
 from structured.automata.loops.machine import Machine, grow_levels, request_state
 from structured.automata.loops.quoting import byte_at, can_end, first_rank, length_of_first, rule_after
-from structured.automata.loops.state_table import add_element
+from structured.automata.loops.state_table import add_element, begin_elements
 from structured.automata.loops.states import is_state_of, state_of, state_of_elements, step
 from structured.automata.opcodes import FAR
 from structured.machine_code.notation import Ints, Words, entry, loop, walk_entry
@@ -106,14 +106,13 @@ def enter_item(machine: Machine, state: int, level: int) -> bool:
 @loop
 def other_frames(machine: Machine, state: int) -> int:
     """Return the state of those frames of a state that read no item that must differ; DEAD for none."""
-    machine.states.round += 1
-    count = 0
+    begin_elements(machine.states)
     start = machine.states.rows[state].first_element
     for element in range(start, start + machine.states.rows[state].element_count):
         leaf = machine.states.elements[element]
         if operation_of(machine, leaf) != op.ITEM:
-            count = add_element(machine.states, count, leaf)
-    return state_of_elements(machine, count)
+            add_element(machine.states, leaf)
+    return state_of_elements(machine)
 
 
 @entry

@@ -5,8 +5,8 @@ from structured.automata.byte_automaton import DEAD, ROW_COMPLETE, UNKNOWN
 from structured.automata.loops.closure import close
 from structured.automata.loops.distinct_items import ITEM_START, item_after
 from structured.automata.loops.frames import frame, push
-from structured.automata.loops.machine import Machine, add_arc, check_memory
-from structured.automata.loops.state_table import add_element, add_state, known_state
+from structured.automata.loops.machine import Arc, Machine, check_states
+from structured.automata.loops.state_table import add_element, add_state, begin_elements, known_state
 from structured.automata.loops.transitions import MAX_UNJOINED, gather_arcs, join_frames
 from structured.automata.opcodes import FAR
 from structured.machine_code.loop_errors import LimitError
@@ -17,19 +17,17 @@ MAX_LEAVES = 1 << 24
 
 
 @loop
-def state_of_elements(machine: Machine, count: int) -> int:
-    """Return the state of the `count` frames after the used elements, all met in this round; DEAD if there are none."""
-    if count == 0:
-        return DEAD
-    state = known_state(machine.states, count)
+def state_of_elements(machine: Machine) -> int:
+    """Return the state of the frames that are the elements of this round; DEAD if there are none."""
+    state = known_state(machine.states)
     if state != UNKNOWN:
         return state
     distance = FAR
-    for place in range(machine.states.elements_used, machine.states.elements_used + count):
+    for place in range(machine.states.elements_used, len(machine.states.elements)):
         distance = min(distance, machine.frames[machine.states.elements[place]].distance)
-    if machine.states.count == len(machine.states.rows):
-        check_memory(machine, 1024 * machine.states.count)
-    return add_state(machine.states, count, distance)
+    if len(machine.states.rows) == len(machine.states.distances):
+        check_states(machine)
+    return add_state(machine.states, distance)
 
 
 @loop
@@ -40,21 +38,21 @@ def arc_target(machine: Machine, arc: int, byte: int) -> int:
 
 
 @loop
-def gather_leaves(machine: Machine, first: int, end: int, byte: int) -> int:
-    """Write the leaves to which some arcs lead on a byte after the used elements, each once; return their number.
+def gather_leaves(machine: Machine, first: int, end: int, byte: int) -> None:
+    """Make the leaves to which some arcs lead on a byte the elements of a new round.
 
     More than `MAX_UNJOINED` are joined.
     """
-    machine.states.round += 1
-    count = 0
+    begin_elements(machine.states)
     for arc in range(first, end):
         if machine.arcs[arc].low <= byte <= machine.arcs[arc].high:
             target = arc_target(machine, arc, byte)
             if target != DEAD:
                 leaf = machine.frames[target].first_leaf
                 for place in range(leaf, leaf + machine.frames[target].leaf_count):
-                    count = add_element(machine.states, count, machine.leaves[place])
-    return count if count <= MAX_UNJOINED else join_frames(machine, machine.states.elements_used, count)
+                    add_element(machine.states, machine.leaves[place])
+    if len(machine.states.elements) - machine.states.elements_used > MAX_UNJOINED:
+        join_frames(machine, machine.states.elements_used)
 
 
 @rare_loop
@@ -75,7 +73,8 @@ def target_state(machine: Machine, first: int, end: int, byte: int) -> int:
                 leaf_count += machine.frames[target].leaf_count
     if leaf_count > MAX_LEAVES:
         refuse_leaves()
-    return DEAD if leaf_count == 0 else state_of_elements(machine, gather_leaves(machine, first, end, byte))
+    gather_leaves(machine, first, end, byte)
+    return state_of_elements(machine)
 
 
 @loop
@@ -84,7 +83,9 @@ def state_of(machine: Machine, top: int) -> int:
     if top == DEAD:
         return DEAD
     first = machine.arcs_used
-    return target_state(machine, first, add_arc(machine, first, 0, 0, top), 0)
+    del machine.arcs[first:]
+    machine.arcs.append(Arc(0, 0, top))
+    return target_state(machine, first, first + 1, 0)
 
 
 @entry
@@ -106,14 +107,15 @@ def make_arcs(machine: Machine, state: int) -> None:
     """Write the arcs of a state unless they are there."""
     if machine.states.rows[state].arc_count >= 0:
         return
-    first = count = machine.arcs_used
+    first = machine.arcs_used
+    del machine.arcs[first:]  # after an error
     place = machine.states.rows[state].first_element
     for element in range(place, place + machine.states.rows[state].element_count):
         leaf = machine.states.elements[element]
         if leaf != op.FINISHED:
-            count = gather_arcs(machine, leaf, count)
-    machine.states.rows[state].first_arc, machine.states.rows[state].arc_count = first, count - first
-    machine.arcs_used = count
+            gather_arcs(machine, leaf)
+    machine.states.rows[state].first_arc, machine.states.rows[state].arc_count = first, len(machine.arcs) - first
+    machine.arcs_used = len(machine.arcs)
 
 
 @entry

@@ -13,7 +13,7 @@ from structured.automata.byte_automaton import UNKNOWN
 from structured.automata.loops.distinct_items import item_with_prefix, prefix_of, unique_item_length
 from structured.automata.loops.frames import frame, operation_of
 from structured.automata.loops.machine import Machine, request_state
-from structured.automata.loops.state_table import add_element
+from structured.automata.loops.state_table import add_element, begin_elements
 from structured.automata.loops.states import state_of_elements
 from structured.automata.loops.string_runs import BACKSLASH, NONE, QUOTE, find_string_run, first_quote
 from structured.automata.opcodes import FAR
@@ -109,8 +109,7 @@ def part_state(machine: Machine, state: int, narrow: bool) -> int:
 
     NONE if there are none, or if one is not near a quote.
     """
-    machine.states.round += 1
-    count = 0
+    begin_elements(machine.states)
     first = machine.states.rows[state].first_element
     for element in range(first, first + machine.states.rows[state].element_count):
         leaf = machine.states.elements[element]
@@ -118,8 +117,8 @@ def part_state(machine: Machine, state: int, narrow: bool) -> int:
             top = cut_off(machine, leaf)
             if top == NONE:
                 return NONE
-            count = add_element(machine.states, count, top)
-    return state_of_elements(machine, count)
+            add_element(machine.states, top)
+    return state_of_elements(machine)
 
 
 @loop

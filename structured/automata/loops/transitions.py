@@ -6,15 +6,14 @@ Where one byte leads to many frames, those with equal tops are joined: `a b c`, 
 from structured.automata import opcodes as op
 from structured.automata.byte_automaton import DEAD, ROW_COMPLETE
 from structured.automata.loops.frames import character_node, frame, is_whole_word, next_word, operation_of, push
-from structured.automata.loops.machine import Machine, add_arc
+from structured.automata.loops.machine import Arc, Machine
 from structured.automata.loops.quoting import byte_at, first_rank, length_of_first, rule_after
-from structured.automata.loops.state_table import grow_elements
 from structured.automata.opcodes import FAR, UNLIMITED
 from structured.machine_code.notation import loop
 
 
 @loop
-def gather_words(machine: Machine, leaf: int, count: int) -> int:
+def gather_words(machine: Machine, leaf: int) -> None:
     """Append one arc for each next byte of a word; as `gather_arcs`.
 
     In WORDS, the last byte of a word that no other word continues leads to the tail; in UNLIKE, it does not.
@@ -31,18 +30,17 @@ def gather_words(machine: Machine, leaf: int, count: int) -> int:
         if is_continued or not is_last_byte:
             target = frame(machine, node, word, read + 1, tail)
         byte = machine.text[machine.operands[start + word] + read]
-        count = add_arc(machine, count, byte, byte, target)
+        machine.arcs.append(Arc(byte, byte, target))
         word = next_word(machine, start, word_count, word, read)
-    return count
 
 
 @loop
-def gather_set(machine: Machine, node: int, tail: int, first_excluded: int, count: int) -> int:
+def gather_set(machine: Machine, node: int, tail: int, first_excluded: int) -> None:
     """Append the arcs of a set of bytes, less the single bytes of the arcs from `first_excluded` on; as `gather_arcs`.
 
     `a-z` less `c` → `a-b`, `d-z`
     """
-    excluded_end = count
+    excluded_end = len(machine.arcs)
     start = machine.nodes[node].a
     for arc in range(start, start + 3 * machine.nodes[node].b, 3):
         target = tail
@@ -52,15 +50,14 @@ def gather_set(machine: Machine, node: int, tail: int, first_excluded: int, coun
         for other in range(first_excluded, excluded_end):
             high = min(end, machine.arcs[other].low - 1)
             if low <= high:
-                count = add_arc(machine, count, low, high, target)
+                machine.arcs.append(Arc(low, high, target))
             low = max(low, machine.arcs[other].low + 1)
         if low <= end:
-            count = add_arc(machine, count, low, end, target)
-    return count
+            machine.arcs.append(Arc(low, end, target))
 
 
 @loop
-def gather_scan(machine: Machine, leaf: int, count: int) -> int:
+def gather_scan(machine: Machine, leaf: int) -> None:
     """Append the arcs of an automaton over characters; skip those that need more characters than are left."""
     node, characters_left = machine.frames[leaf].node, machine.frames[leaf].second
     start = machine.nodes[node].a
@@ -71,12 +68,11 @@ def gather_scan(machine: Machine, leaf: int, count: int) -> int:
         if characters_left != UNLIMITED and machine.operands[start + 6 * target + 3] > characters_after:
             continue
         successor = frame(machine, node, target, characters_after, machine.frames[leaf].tail)
-        count = gather_set(machine, machine.operands[pair], successor, count, count)
-    return count
+        gather_set(machine, machine.operands[pair], successor, len(machine.arcs))
 
 
 @loop
-def gather_quotation(machine: Machine, leaf: int, count: int) -> int:
+def gather_quotation(machine: Machine, leaf: int) -> None:
     """Append one arc for each next byte of a quotation that can still end; as `gather_arcs`."""
     node, first, end = machine.frames[leaf].node, machine.frames[leaf].first, machine.frames[leaf].second
     lower_frame = machine.frames[leaf].tail
@@ -89,14 +85,13 @@ def gather_quotation(machine: Machine, leaf: int, count: int) -> int:
         is_live = byte != op.BARRIER and state != DEAD
         if is_live and length_of_first(machine, quotation, first, next_rank, depth + 1, state) < FAR:
             target = frame(machine, node, first, next_rank, frame(machine, node, -2 - depth, state, tail))
-            count = add_arc(machine, count, byte, byte, target)
+            machine.arcs.append(Arc(byte, byte, target))
         first = next_rank
-    return count
 
 
 @loop
-def gather_arcs(machine: Machine, leaf: int, count: int) -> int:
-    """Append the arcs of a leaf, `low, high, frame after`, to the first `count` arcs; return their number.
+def gather_arcs(machine: Machine, leaf: int) -> None:
+    """Append the arcs of a leaf.
 
     Each byte of an item that must differ leads to a frame of its own, which is made when needed: the item has one arc
     for all bytes, to `-leaf`, from which `arc_target` makes the frame.
@@ -104,25 +99,25 @@ def gather_arcs(machine: Machine, leaf: int, count: int) -> int:
     node, first, tail = machine.frames[leaf].node, machine.frames[leaf].first, machine.frames[leaf].tail
     operation = machine.nodes[node].operation
     if operation == op.ARCS:
-        return gather_set(machine, node, tail, count, count)
-    if operation == op.WORDS:
-        return gather_words(machine, leaf, count)
-    if operation == op.SCAN:
-        return gather_scan(machine, leaf, count)
-    if operation == op.QUOTATION:
-        return gather_quotation(machine, leaf, count)
-    if operation == op.UNLIKE:  # the next byte of a word, or another byte and then any characters
-        words_end = gather_words(machine, leaf, count)
+        gather_set(machine, node, tail, len(machine.arcs))
+    elif operation == op.WORDS:
+        gather_words(machine, leaf)
+    elif operation == op.SCAN:
+        gather_scan(machine, leaf)
+    elif operation == op.QUOTATION:
+        gather_quotation(machine, leaf)
+    elif operation == op.UNLIKE:  # the next byte of a word, or another byte and then any characters
+        words_start = len(machine.arcs)
+        gather_words(machine, leaf)
         any_characters = push(machine, machine.operands[machine.nodes[node].c + 1], tail)
         character = character_node(machine, node, first, machine.frames[leaf].second)
-        return gather_set(machine, character, any_characters, count, words_end)
-    if operation == op.ITEM:
-        return add_arc(machine, count, 0, ROW_COMPLETE - 1, -leaf)
-    target = tail
-    if first + 1 < machine.nodes[node].b:
-        target = frame(machine, node, first + 1, 0, tail)
-    byte = machine.text[machine.nodes[node].a + first]
-    return add_arc(machine, count, byte, byte, target)
+        gather_set(machine, character, any_characters, words_start)
+    elif operation == op.ITEM:
+        machine.arcs.append(Arc(0, ROW_COMPLETE - 1, -leaf))
+    else:
+        target = frame(machine, node, first + 1, 0, tail) if first + 1 < machine.nodes[node].b else tail
+        byte = machine.text[machine.nodes[node].a + first]
+        machine.arcs.append(Arc(byte, byte, target))
 
 
 MAX_UNJOINED = 16
@@ -143,39 +138,33 @@ def is_same_top(machine: Machine, one: int, other: int) -> bool:
 
 
 @loop
-def insert_frame(machine: Machine, start: int, count: int, new: int) -> int:
-    """Insert a frame into the `count` sorted elements from `start` on, unless it was met in this round.
-
-    Returns how many are there.
-    """
+def insert_frame(machine: Machine, start: int, new: int) -> None:
+    """Insert a frame into the sorted elements from `start` on, unless it was met in this round."""
     if machine.states.rounds[new] == machine.states.round:
-        return count
+        return
     machine.states.rounds[new] = machine.states.round
-    if start + count == len(machine.states.elements):
-        grow_elements(machine.states)
-    index = start + count
+    index = len(machine.states.elements)
+    machine.states.elements.append(new)
     while index > start and machine.states.elements[index - 1] > new:
         machine.states.elements[index] = machine.states.elements[index - 1]
         index -= 1
     machine.states.elements[index] = new
-    return count + 1
 
 
 @loop
-def gather_tails(machine: Machine, first: int, end: int, tails_start: int) -> int:
-    """Write the tails of the frames `elements[first:end]` from `elements[tails_start]` on, sorted, each once.
+def gather_tails(machine: Machine, first: int, end: int) -> None:
+    """Append the tails of the frames `elements[first:end]` to the elements, sorted, each once.
 
-    A union gives the frames that it joins: `x (c | d)`, `x e` → `c`, `d`, `e`. Returns their number.
+    A union gives the frames that it joins: `x (c | d)`, `x e` → `c`, `d`, `e`.
     """
     machine.states.round += 1
-    count = 0
+    start = len(machine.states.elements)
     for position in range(first, end):
         tail = machine.frames[machine.states.elements[position]].tail
         while tail != op.FINISHED and machine.frames[tail].node == op.UNION_NODE:
-            count = insert_frame(machine, tails_start, count, machine.frames[tail].first)
+            insert_frame(machine, start, machine.frames[tail].first)
             tail = machine.frames[tail].tail
-        count = insert_frame(machine, tails_start, count, tail)
-    return count
+        insert_frame(machine, start, tail)
 
 
 @loop
@@ -192,24 +181,27 @@ def have_same_top(machine: Machine, start: int, end: int) -> bool:
 
 
 @loop
-def join_group(machine: Machine, start: int, end: int, tails_start: int) -> int:
+def join_group(machine: Machine, start: int, end: int) -> int:
     """Return one frame for the frames `elements[start:end]`, which differ in their tails only.
 
-    `a b c`, `a b d` → `a b (c | d)`. The elements from `tails_start` on are overwritten.
+    `a b c`, `a b d` → `a b (c | d)`
     """
     machine.scratch[0] = machine.states.elements[start]
-    height = 1
-    count = gather_tails(machine, start, end, tails_start)
-    while count > 1 and height < MAX_COMMON and have_same_top(machine, tails_start, tails_start + count):
-        machine.scratch[height] = machine.states.elements[tails_start]
+    height, tails = 1, len(machine.states.elements)
+    gather_tails(machine, start, end)
+    tails_end = len(machine.states.elements)
+    while tails_end - tails > 1 and height < MAX_COMMON and have_same_top(machine, tails, tails_end):
+        machine.scratch[height] = machine.states.elements[tails]
         height += 1
-        end = tails_start + count
-        count = gather_tails(machine, tails_start, end, end)
-        for position in range(count):
-            machine.states.elements[tails_start + position] = machine.states.elements[end + position]
-    current = machine.states.elements[tails_start + count - 1]
-    for position in range(tails_start + count - 2, tails_start - 1, -1):
+        gather_tails(machine, tails, tails_end)
+        for position in range(len(machine.states.elements) - tails_end):
+            machine.states.elements[tails + position] = machine.states.elements[tails_end + position]
+        tails_end = tails + len(machine.states.elements) - tails_end
+        del machine.states.elements[tails_end:]
+    current = machine.states.elements[tails_end - 1]
+    for position in range(tails_end - 2, tails - 1, -1):
         current = frame(machine, op.UNION_NODE, machine.states.elements[position], 0, current)
+    del machine.states.elements[tails:]
     while height > 0:
         height -= 1
         top = machine.scratch[height]
@@ -219,12 +211,9 @@ def join_group(machine: Machine, start: int, end: int, tails_start: int) -> int:
 
 
 @loop
-def join_frames(machine: Machine, start: int, count: int) -> int:
-    """Join the frames of `elements[start:start + count]` that differ in their tails only; mark those that are left.
-
-    Returns their number.
-    """
-    end, group, joined_end = start + count, start, start
+def join_frames(machine: Machine, start: int) -> None:
+    """Join the frames of the elements from `start` on that differ in their tails only; mark those that are left."""
+    end, group, joined_end = len(machine.states.elements), start, start
     while group < end:
         leaf, group_end = machine.states.elements[group], group + 1
         if leaf != op.FINISHED and operation_of(machine, leaf) not in (op.QUOTATION, op.ITEM):
@@ -235,11 +224,11 @@ def join_frames(machine: Machine, start: int, count: int) -> int:
                     machine.states.elements[group_end] = other
                     group_end += 1
         if group_end > group + 1:
-            leaf = join_group(machine, group, group_end, end)
+            leaf = join_group(machine, group, group_end)
         machine.states.elements[joined_end] = leaf
         joined_end += 1
         group = group_end
+    del machine.states.elements[joined_end:]
     machine.states.round += 1
     for position in range(start, joined_end):
         machine.states.rounds[machine.states.elements[position]] = machine.states.round
-    return joined_end - start
