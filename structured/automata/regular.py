@@ -160,6 +160,8 @@ class RegularAutomaton:
         """Return the successor of a state, or DEAD; that of DEAD is DEAD."""
         if state == DEAD or byte == ROW_COMPLETE:
             return DEAD
+        if not 0 <= state < self._states_used:
+            raise IndexError(f"There is no state {state}.")
         target = int(self._machine.states.table_array[state, byte])
         return target if target != UNKNOWN else self._run(states.step, state, byte)
 

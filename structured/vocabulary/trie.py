@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structured.machine_code.growing_arrays import viewed, zeros
-from structured.machine_code.notation import Bytes, Ints, Text, compiled_class, loop, walk_entry
+from structured.machine_code.notation import Bytes, Ints, Text, compiled_class, loop, rare_loop, walk_entry
 from structured.regex.character_sets import UNESCAPED_RANGES, byte_sequences
 
 
@@ -27,6 +27,8 @@ class TrieArrays:
     token_start: Ints
     token_ids: Ints
     height: int
+    mask_words: int
+    """The words of a mask that has a bit for each token."""
 
     def __init__(self, byte: Any, first: Any, token_start: Any, token_ids: Any, height: int) -> None:
         self.byte = viewed(byte)
@@ -34,6 +36,7 @@ class TrieArrays:
         self.token_start = viewed(token_start)
         self.token_ids = viewed(token_ids)
         self.height = height
+        self.mask_words = int(token_ids.max(initial=-1) >> 5) + 1
 
     def __reduce__(self) -> Any:
         arrays = (
@@ -43,6 +46,19 @@ class TrieArrays:
             np.asarray(self.token_ids),
         )
         return TrieArrays, (*arrays, self.height)
+
+
+@rare_loop
+def refuse_mask(words: int) -> None:
+    """Raise ValueError, because a mask is too short."""
+    raise ValueError(f"A mask of {words} words is too short for the tokens of the trie.")
+
+
+@loop
+def check_mask(trie: TrieArrays, words: int) -> None:
+    """Raise ValueError if a mask of so many words is too short for the tokens of a trie."""
+    if words < trie.mask_words:
+        refuse_mask(words)
 
 
 FEW = 32

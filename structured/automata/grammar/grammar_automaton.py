@@ -201,11 +201,9 @@ class GrammarAutomaton:
     def walk(self, trie: Trie, state: int, mask: NDArray[np.uint32]) -> int:
         """Set the bits of the tokens of a trie that may follow; see the protocol."""
         if id(trie) not in self._token_walks:
-            words = int(trie.token_ids.max(initial=0) >> 5) + 1
-            self._token_walks[id(trie)] = trie, TokenWalks(trie.arrays, len(trie.byte), words, MAX_TOKEN_WALKS)
+            walks = TokenWalks(trie.arrays, len(trie.byte), trie.arrays.mask_words, MAX_TOKEN_WALKS)
+            self._token_walks[id(trie)] = trie, walks
         walks = self._token_walks[id(trie)][1]
-        if len(mask) < walks.mask_words:
-            raise ValueError("The mask is too short for the tokens of the trie.")
         return self._run(lambda machine: grammar_walk(machine, walks, state, mask))
 
     @property

@@ -9,7 +9,7 @@ from structured.automata.loops.grammar_machine import (
     parser_state_of,
     push_state,
 )
-from structured.automata.loops.state_table import add_element, add_state, begin_elements, known_state
+from structured.automata.loops.state_table import add_element, add_state, begin_elements, check_state, known_state
 from structured.automata.opcodes import FAR
 from structured.machine_code.notation import entry, loop
 
@@ -44,6 +44,7 @@ def add_configuration(machine: GrammarMachine, current: int) -> None:
 @entry
 def grammar_step(machine: GrammarMachine, state: int, byte: int) -> int:
     """Return the successor of a state, DEAD if there is none, and write it to the table."""
+    check_state(machine.states, state)
     begin_elements(machine.states)
     first = machine.states.rows[state].first_element
     end = first if machine.is_absent[byte] else first + machine.states.rows[state].element_count
@@ -73,6 +74,7 @@ def have_same_arrivals(machine: GrammarMachine, state: int, byte: int, other: in
 @entry
 def grammar_expand(machine: GrammarMachine, state: int) -> None:
     """Fill the row of a state."""
+    check_state(machine.states, state)
     for byte in range(ROW_COMPLETE):
         if machine.states.table[state, byte] == UNKNOWN:
             if byte > 0 and have_same_arrivals(machine, state, byte, byte - 1):
@@ -94,6 +96,7 @@ def grammar_begin(machine: GrammarMachine, lr_state: int, lookaround: int) -> in
 @entry
 def prepend_byte(machine: GrammarMachine, state: int, byte: int) -> int:
     """Return a new state without configurations, with another as its only successor, by one byte."""
+    check_state(machine.states, state)
     begin_elements(machine.states)
     new = new_grammar_state(machine, machine.states.distances[state] + 1)
     for other in range(256):

@@ -7,7 +7,7 @@ from structured.automata import opcodes as op
 from structured.automata.loops.distinct_items import item_frame, item_with_prefix, with_any_text
 from structured.automata.loops.frames import frame, operation_of
 from structured.automata.loops.machine import Machine, grow_scratch
-from structured.automata.loops.state_table import add_element, begin_elements
+from structured.automata.loops.state_table import add_element, begin_elements, check_state
 from structured.automata.loops.states import state_of_elements
 from structured.automata.loops.string_parts import MAX_HEIGHT, frame_at, lone_item
 from structured.automata.loops.string_runs import NONE
@@ -57,6 +57,7 @@ def find_inner_item(machine: Machine, state: int) -> int:
 
     In `[["a","b`, the outer item is `["a","b`, the inner one `"b`. A state in no inner item is returned unchanged.
     """
+    check_state(machine.states, state)
     leaf = lone_item(machine, state)
     if leaf < 0 or not is_in_item(machine, machine.frames[leaf].first):
         return state
@@ -80,6 +81,7 @@ def find_written_suffix(machine: Machine, state: int, last: int, suffix: Ints) -
     `"abc"` after `"ab` → `[2, 'c', '"']`: the number of bytes and, as far as there is room, the bytes. The next item is
     one under the frame `last`; with FINISHED, it is the first. Returns its frame, FINISHED if there is none.
     """
+    check_state(machine.states, state)
     leaf = machine.states.elements[machine.states.rows[state].first_element]
     text = machine.frames[leaf].second
     item = item_with_prefix(machine, text, machine.frames[leaf if last == op.FINISHED else last].tail)
@@ -137,6 +139,7 @@ def find_without_counters(machine: Machine, state: int, length: int) -> int:
 
     A state with high stacks is returned unchanged.
     """
+    check_state(machine.states, state)
     begin_elements(machine.states)
     first = machine.states.rows[state].first_element
     for element in range(first, first + machine.states.rows[state].element_count):

@@ -88,6 +88,19 @@ def hash_of_elements(states: StateTable, start: int, count: int) -> int:
     return mix(0, code & 0x7FFFFFFF)
 
 
+@rare_loop
+def refuse_state(state: int) -> None:
+    """Raise IndexError, because a state has not been made."""
+    raise IndexError(f"There is no state {state}.")
+
+
+@loop
+def check_state(states: StateTable, state: int) -> None:
+    """Raise IndexError if a state has not been made."""
+    if state < 0 or state >= len(states.rows):
+        refuse_state(state)
+
+
 @loop
 def begin_elements(states: StateTable) -> None:
     """Begin a new round, whose elements follow those in use."""

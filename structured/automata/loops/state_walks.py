@@ -19,11 +19,11 @@ from structured.automata.loops.distinct_items import (
 from structured.automata.loops.frames import frame, operation_of
 from structured.automata.loops.machine import Machine, grow_levels, request_state
 from structured.automata.loops.quoting import byte_at, can_end, first_rank, length_of_first, rule_after
-from structured.automata.loops.state_table import add_element, begin_elements
+from structured.automata.loops.state_table import add_element, begin_elements, check_state
 from structured.automata.loops.states import is_state_of, state_of, state_of_elements, step
 from structured.automata.opcodes import FAR
 from structured.machine_code.notation import Ints, Words, entry, loop, walk_entry
-from structured.vocabulary.trie import TrieArrays
+from structured.vocabulary.trie import TrieArrays, check_mask
 
 
 @loop
@@ -122,6 +122,7 @@ def split_by_items(machine: Machine, state: int, part_states: Ints) -> int:
     Another one has all other frames. Returns their number, 0 if the state need not be split or has more items than
     there is room for.
     """
+    check_state(machine.states, state)
     count = 0
     start = machine.states.rows[state].first_element
     for element in range(start, start + machine.states.rows[state].element_count):
@@ -278,6 +279,7 @@ def read_new(machine: Machine, trie: TrieArrays, level: int, byte: int) -> int:
 @entry
 def start_walk(machine: Machine, trie: TrieArrays, state: int) -> None:
     """Put the machine at the beginning of the walk of a trie from a state."""
+    check_state(machine.states, state)
     if trie.height + 2 > len(machine.levels):
         grow_levels(machine, trie.height + 2)
     machine.level = machine.max_distance = 0
@@ -292,6 +294,7 @@ def walk(machine: Machine, trie: TrieArrays, distance_limit: int, mask: Words) -
     bytes needed after any token. No states are made inside quotations and items that must differ. The walk goes on
     where the machine stands: `start_walk` comes first, and the same call again after StateNeeded.
     """
+    check_mask(trie, len(mask))
     level = machine.level
     state, node, end = machine.levels[level].state, machine.levels[level].next, machine.levels[level].end
     while level > 0 or node < end:

@@ -6,7 +6,7 @@ from structured.automata.loops.closure import close
 from structured.automata.loops.distinct_items import ITEM_START, item_after
 from structured.automata.loops.frames import frame, push
 from structured.automata.loops.machine import Arc, Machine, check_states
-from structured.automata.loops.state_table import add_element, add_state, begin_elements, known_state
+from structured.automata.loops.state_table import add_element, add_state, begin_elements, check_state, known_state
 from structured.automata.loops.transitions import MAX_UNJOINED, gather_arcs, join_frames
 from structured.automata.opcodes import FAR
 from structured.machine_code.loop_errors import LimitError
@@ -124,7 +124,8 @@ def step(machine: Machine, state: int, byte: int) -> int:
 
     The table gets the successor for all neighbouring bytes on the same arcs.
     """
-    if byte == ROW_COMPLETE:
+    check_state(machine.states, state)
+    if byte < 0 or byte >= ROW_COMPLETE:
         return DEAD
     if machine.states.table[state, byte] != UNKNOWN:
         return machine.states.table[state, byte]
@@ -150,6 +151,7 @@ def step(machine: Machine, state: int, byte: int) -> int:
 @entry
 def expand(machine: Machine, state: int) -> None:
     """Fill the row of a state in the table, the entry `ROW_COMPLETE` last."""
+    check_state(machine.states, state)
     for byte in range(ROW_COMPLETE):
         step(machine, state, byte)
     machine.states.table[state, ROW_COMPLETE] = DEAD

@@ -13,7 +13,7 @@ from structured.automata.byte_automaton import UNKNOWN
 from structured.automata.loops.distinct_items import item_with_prefix, prefix_of, unique_item_length
 from structured.automata.loops.frames import frame, operation_of
 from structured.automata.loops.machine import Machine, request_state
-from structured.automata.loops.state_table import add_element, begin_elements
+from structured.automata.loops.state_table import add_element, begin_elements, check_state
 from structured.automata.loops.states import state_of_elements
 from structured.automata.loops.string_runs import BACKSLASH, NONE, QUOTE, find_string_run, first_quote
 from structured.automata.opcodes import FAR
@@ -240,6 +240,7 @@ def find_string_parts(machine: Machine, state: int, results: Ints) -> bool:
 @entry
 def find_string(machine: Machine, state: int, longest: int, other_bytes: int, results: Ints) -> int:
     """Write the string run of a state, or else its parts, to `results`; return RUN, PARTS, or NONE for neither."""
+    check_state(machine.states, state)
     if find_string_run(machine, state, longest, other_bytes, results):
         return RUN
     return PARTS if find_string_parts(machine, state, results) else NONE

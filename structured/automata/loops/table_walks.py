@@ -2,7 +2,7 @@
 
 from structured.automata.byte_automaton import DEAD, UNKNOWN
 from structured.machine_code.notation import Flags, Ints, Rows, Words, entry, loop
-from structured.vocabulary.trie import TrieArrays
+from structured.vocabulary.trie import TrieArrays, check_mask
 
 STATE, NEXT, END = range(3)
 """The columns of the path of a walk, with a row for each level of the trie: the state, the next child of the node, and
@@ -15,6 +15,7 @@ LEVEL, MAX_DISTANCE = range(2)
 @loop
 def allow_tokens(trie: TrieArrays, node: int, mask: Words) -> None:
     """Set the bits of the tokens that end at a node."""
+    check_mask(trie, len(mask))
     for position in range(trie.token_start[node], trie.token_start[node + 1]):
         token_id = trie.token_ids[position]
         mask[token_id >> 5] |= 1 << (token_id & 31)
@@ -38,7 +39,7 @@ def walk_table(
             state, node, end = path[level, STATE], path[level, NEXT], path[level, END]
             continue
         target = table[state, trie.byte[node]]
-        if target == UNKNOWN:
+        if target == UNKNOWN or target >= len(reached):  # made by another thread after `reached`
             path[level, NEXT], progress[LEVEL] = node, level
             return False
         child = node

@@ -17,6 +17,7 @@ from structured.automata.loops.configurations import after_token, arrival_of, su
 from structured.automata.loops.grammar_machine import GrammarMachine, configuration_of, has_token_ends, make_token_ends
 from structured.automata.loops.lexer_tables import LexerTables, lexer_arrival
 from structured.automata.loops.numbering import Numbering, known_number, mix, number_of
+from structured.automata.loops.state_table import check_state
 from structured.automata.opcodes import FAR
 from structured.machine_code.growing_arrays import grown, viewed, zeros
 from structured.machine_code.notation import (
@@ -30,7 +31,7 @@ from structured.machine_code.notation import (
     rare_loop,
     walk_entry,
 )
-from structured.vocabulary.trie import TrieArrays
+from structured.vocabulary.trie import TrieArrays, check_mask
 
 FEW_CHILDREN = 16
 """Nodes of a trie with fewer children, taken together, are walked by `walk_branches` each time."""
@@ -865,6 +866,8 @@ def begin_walks(machine: GrammarMachine, walks: TokenWalks, state: int) -> None:
 @walk_entry
 def grammar_walk(machine: GrammarMachine, walks: TokenWalks, state: int, mask: Words) -> int:
     """Set the bits of the tokens that may follow a state; return an upper bound of the bytes to the end after them."""
+    check_state(machine.states, state)
+    check_mask(walks.trie, len(mask))
     walks.max_distance = walks.pending_count = walks.branch_count = 0
     walks.mask_number += 1
     for place in range(len(walks.mask)):
