@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from structured.automata.byte_automaton import DEAD, ROW_COMPLETE, UNKNOWN
+from structured.automata.loops.state_table import refuse_state
 from structured.automata.opcodes import FAR
 from structured.machine_code.growing_arrays import viewed
 from structured.machine_code.loop_errors import StateNeeded
@@ -24,6 +25,8 @@ class BytePath:
     states: Ints
 
     def __init__(self, state: int, max_length: int) -> None:
+        if state < 0:
+            raise IndexError(f"There is no state {state}.")
         self.length = 0
         self.text = viewed(np.zeros(max_length, dtype=np.uint8))
         self.states = viewed(np.full(max_length + 1, state, dtype=np.int32))
@@ -50,6 +53,8 @@ def state_after_any(sequences: Sequences, table: Rows, state: int) -> int:
     `sequences`, shape (sequences, 4, 2), are the characters as ranges of bytes, -1 where a sequence is shorter. Returns
     DIFFERENT if the characters lead to different states. Raises StateNeeded with a state whose row must be known.
     """
+    if state < 0 or state >= len(table):
+        refuse_state(state)
     common = UNKNOWN
     for sequence in range(len(sequences)):
         current = state

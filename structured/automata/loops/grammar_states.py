@@ -45,6 +45,8 @@ def add_configuration(machine: GrammarMachine, current: int) -> None:
 def grammar_step(machine: GrammarMachine, state: int, byte: int) -> int:
     """Return the successor of a state, DEAD if there is none, and write it to the table."""
     check_state(machine.states, state)
+    if byte < 0 or byte >= ROW_COMPLETE:
+        return DEAD
     begin_elements(machine.states)
     first = machine.states.rows[state].first_element
     end = first if machine.is_absent[byte] else first + machine.states.rows[state].element_count

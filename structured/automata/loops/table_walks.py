@@ -1,6 +1,7 @@
 """Walks of a trie along the transition table of any automaton."""
 
 from structured.automata.byte_automaton import DEAD, UNKNOWN
+from structured.automata.loops.state_table import refuse_state
 from structured.machine_code.notation import Flags, Ints, Rows, Words, entry, loop
 from structured.vocabulary.trie import TrieArrays, check_mask
 
@@ -32,6 +33,8 @@ def walk_table(
     walk stops, so that the caller can expand the state of the level and call again.
     """
     level = progress[LEVEL]
+    if path[level, STATE] < 0 or path[level, STATE] >= len(table):
+        refuse_state(path[level, STATE])
     state, node, end = path[level, STATE], path[level, NEXT], path[level, END]
     while level > 0 or node < end:
         if node == end:
