@@ -54,7 +54,7 @@ HEADER = """\
 # cython: nonecheck=False, infer_types=True, binding=False, embedsignature=False
 import numpy as np
 cimport cython
-from structured.machine_code.growing_arrays import blank_rows, filled, grown, rows_of, viewed, zeros
+from structured.machine_code.growing_arrays import array_bytes, blank_rows, filled, grown, rows_of, viewed, zeros
 from structured.machine_code.loop_errors import LimitError, StateNeeded
 
 SOURCES = "{digest}"

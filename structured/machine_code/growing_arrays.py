@@ -42,3 +42,16 @@ def blank_rows(dtype: Any, count: int) -> Any:
 def rows_of(dtype: Any, array: Any) -> Any:
     """Return `Row.of` as compiled loops have it."""
     return np.ascontiguousarray(array, dtype=np.int32).view(dtype).reshape(-1)
+
+
+def array_bytes(owner: Any) -> int:
+    """Return the bytes of the arrays and lists of a compiled class; about those that they have in C, for Python's."""
+    if hasattr(owner, "array_bytes"):
+        return int(owner.array_bytes())
+    return sum(_bytes_of(getattr(owner, name)) for name in type(owner).__annotations__)
+
+
+def _bytes_of(array: Any) -> int:
+    if isinstance(array, list):
+        return 4 * len(array) * len(getattr(array[0], "names", (0,))) if array else 0
+    return int(array.nbytes) if isinstance(array, memoryview) else 0

@@ -115,22 +115,7 @@ def walk_entry(function: Callable[P, T]) -> Callable[P, T]:
 
 def compiled_class(python_class: C) -> C:
     """Mark a class whose attributes are annotated with what they are in C."""
-    if _compiled is not None:
-        return _twin(python_class.__name__)
-    python_class.array_bytes = array_bytes
-    return python_class
-
-
-def array_bytes(owner: Any) -> int:
-    """Return the bytes that the arrays and lists of a compiled class have in C, about."""
-    arrays = (getattr(owner, name) for name in type(owner).__annotations__)
-    return sum(_bytes_of(array) for array in arrays)
-
-
-def _bytes_of(array: Any) -> int:
-    if isinstance(array, list):
-        return 4 * len(array) * len(getattr(array[0], "names", (0,))) if array else 0
-    return int(array.nbytes) if isinstance(array, memoryview) else 0
+    return python_class if _compiled is None else _twin(python_class.__name__)
 
 
 def _twin(name: str) -> Any:

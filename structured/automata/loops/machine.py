@@ -9,7 +9,7 @@ from typing import Any
 from structured.automata.loops.numbering import Numbering, known_number, number_of
 from structured.automata.loops.state_table import StateTable
 from structured.automata.opcodes import FINISHED, QUOTATION
-from structured.machine_code.growing_arrays import grown, viewed, zeros
+from structured.machine_code.growing_arrays import array_bytes, grown, viewed, zeros
 from structured.machine_code.loop_errors import LimitError, StateNeeded
 from structured.machine_code.notation import Bytes, Ints, Row, Structs, compiled_class, loop, rare_loop
 
@@ -140,8 +140,8 @@ class Machine:
 
     def nbytes(self) -> int:
         """Return the memory of the arrays that grow."""
-        numbers, states = self.frame_numbers.array_bytes(), self.states.nbytes() + 1024 * self.states.room()
-        return self.array_bytes() + numbers + states
+        table = 1024 * self.states.room()
+        return array_bytes(self) + array_bytes(self.frame_numbers) + self.states.nbytes() + table
 
     def check_growth(self, growth: int) -> None:
         """Raise LimitError if so many bytes more are too many."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from structured.automata.byte_automaton import DEAD, UNKNOWN
 from structured.automata.loops.numbering import mix
-from structured.machine_code.growing_arrays import filled, viewed
+from structured.machine_code.growing_arrays import array_bytes, filled, viewed
 from structured.machine_code.loop_errors import LimitError
 from structured.machine_code.notation import Ints, Row, Rows, compiled_class, loop, rare_loop
 
@@ -71,7 +71,7 @@ class StateTable:
 
     def nbytes(self) -> int:
         """Return the bytes of all arrays but the table, of which only the rows in use take memory."""
-        return self.array_bytes() - self.table.nbytes
+        return array_bytes(self) - int(self.table_array.nbytes)
 
     def elements_of(self, state: int) -> list[int]:
         """Return the elements of a state."""
