@@ -34,7 +34,7 @@ def holds(lexer, obligations, behind, text):
         obligations = lexer._obligations_after(obligations, behind, byte)
         if obligations is None:
             return False
-        behind = lexer._behind_row(behind)[byte]
+        behind = lexer._behind_row(behind).entries[byte]
     return lexer.matcher.are_met_at_end(obligations)
 
 

@@ -81,7 +81,7 @@ def test_extractors_leave_when_they_take_too_much_memory(
     running: RunningBatch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Those that were not asked for lately; the memory is that which their texts have taken so far."""
-    monkeypatch.setattr(server_state, "MAX_EXTRACTOR_BYTES", 2_000_000)
+    monkeypatch.setattr(server_state, "MAX_EXTRACTOR_BYTES", 1_000_000)
     extractors = Extractors(running)
     favourite = extractors.find("favourite", lambda: int, {})
     made = []
@@ -91,9 +91,9 @@ def test_extractors_leave_when_they_take_too_much_memory(
         made[-1].batch(["It is."], errors="return", progress=False)
         assert extractors.find("favourite", lambda: str, {}).output_type is favourite.output_type
     assert all(one.memory > 200_000 for one in made)
-    assert sum(one.memory for one in made) > 2 * 2_000_000
+    assert sum(one.memory for one in made) > 2 * 1_000_000
     kept = extractors._extractors
-    assert sum(one.memory for one in kept.values()) <= 2_000_000 + made[-1].memory
+    assert sum(one.memory for one in kept.values()) <= 1_000_000 + made[-1].memory
     assert {"favourite", 11} < kept.keys()
 
 
