@@ -169,7 +169,7 @@ class GrammarMachine:
     blocks: "Structs[Block]"
     configurations: "Structs[Configuration]"
     heap: "Structs[HeapEntry]"
-    frontier: "list[FrontierState]"
+    frontier: "Structs[FrontierState]"
     kept_stacks: Ints
     token_ends: "Structs[TokenEnd]"
     token_ends_of: "Structs[TokenEnds]"

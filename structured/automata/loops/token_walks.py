@@ -219,7 +219,7 @@ class TokenWalks:
     grouped: Ints
     token_marks: "Structs[Mark]"
     state_marks: "Structs[Mark]"
-    results: "list[TokenResult]"
+    results: "Structs[TokenResult]"
     word_places: Ints
     pending: "Structs[PendingWalk]"
     branches: "Structs[Branch]"
@@ -310,7 +310,7 @@ def grow_grouped(walks: TokenWalks, count: int) -> None:
 @rare_loop
 def grow_token_marks(walks: TokenWalks, count: int) -> None:
     """Make room for the marks and results of so many tokens."""
-    results: list[TokenResult] = grown(walks.results, 2 * count)
+    results: Structs[TokenResult] = grown(walks.results, 2 * count)
     walks.token_marks = grown(walks.token_marks, 2 * count)
     walks.results = results
 
