@@ -158,9 +158,9 @@ class _Unit:
         item = self.item_of(node.name, name)
         fields = self.fields.get(item, [])
         function = f"{name}_of_{node.name}"
-        arguments = "".join(f", long long {field}" for field in fields or ["value"])
+        arguments = "".join(f", long long new_{field}" for field in fields or ["value"])
         row = f"self.{name}[place]"
-        written = "".join(f"    {row}.{field} = <int>{field}\n" for field in fields) or f"    {row} = <int>value\n"
+        written = "".join(f"    {row}.{field} = <int>new_{field}\n" for field in fields) or f"    {row} = <int>new_value\n"
         has_check = any(isinstance(each, ast.FunctionDef) and each.name == "check_growth" for each in node.body)
         check = f"    self.check_growth({4 * len(fields or [item])} * len(self.{name}))\n" if has_check else ""
         return (

@@ -19,7 +19,7 @@ from structured.automata.loops.lexer_tables import LexerTables, lexer_arrival
 from structured.automata.loops.numbering import Numbering, known_number, mix, number_of
 from structured.automata.loops.state_table import check_state
 from structured.automata.opcodes import FAR
-from structured.machine_code.growing_arrays import grown, viewed, zeros
+from structured.machine_code.growing_arrays import array_bytes, grown, viewed, zeros
 from structured.machine_code.notation import (
     Ints,
     Row,
@@ -190,115 +190,61 @@ class TokenWalks:
     max_distance: int
     round: int
     mask_number: int
-    inner_walk_count: int
-    token_count: int
-    target_count: int
-    end_count: int
-    subwalk_count: int
-    word_count: int
-    node_count: int
-    meeting_count: int
-    group_count: int
-    pending_count: int
-    branch_count: int
     set_numbers: Numbering
     walk_numbers: Numbering
     mask: Words
     tokens_below: Ints
-    walks: "Structs[TokenWalk]"
-    tokens: "Structs[WalkToken]"
-    targets: "Structs[WalkTarget]"
-    ends: "Structs[WalkEnd]"
-    subwalks: "Structs[Subwalk]"
-    inner_walks: "Structs[InnerWalk]"
-    words: "Structs[Word]"
-    node_sets: "Structs[NodeSet]"
-    nodes: Ints
-    meetings: "Structs[Meeting]"
-    groups: "Structs[Group]"
+    walks: "list[TokenWalk]"
+    tokens: "list[WalkToken]"
+    targets: "list[WalkTarget]"
+    ends: "list[WalkEnd]"
+    subwalks: "list[Subwalk]"
+    inner_walks: "list[InnerWalk]"
+    words: "list[Word]"
+    node_sets: "list[NodeSet]"
+    nodes: "list[int]"
+    meetings: "list[Meeting]"
+    groups: "list[Group]"
     grouped: Ints
     token_marks: "Structs[Mark]"
     state_marks: "Structs[Mark]"
     results: "Structs[TokenResult]"
     word_places: Ints
-    pending: "Structs[PendingWalk]"
-    branches: "Structs[Branch]"
+    pending: "list[PendingWalk]"
+    branches: "list[Branch]"
 
     def __init__(self, trie: TrieArrays, trie_size: int, mask_words: int, max_walks: int) -> None:
         self.trie = trie
         self.mask_words = mask_words
         self.max_walks = max_walks
-        self.inner_walk_count = self.token_count = self.target_count = self.end_count = self.subwalk_count = 0
-        self.word_count = self.node_count = self.meeting_count = self.group_count = 0
-        self.pending_count = self.branch_count = self.max_distance = self.round = self.mask_number = 0
+        self.max_distance = self.round = self.mask_number = 0
         self.set_numbers = Numbering()
         self.walk_numbers = Numbering()
         self.mask = viewed(np.zeros(mask_words, dtype=np.uint32))
         self.tokens_below = zeros(trie_size)
-        self.walks = TokenWalk.rows(64)
-        self.tokens = WalkToken.rows(64)
-        self.targets = WalkTarget.rows(64)
-        self.ends = WalkEnd.rows(64)
-        self.subwalks = Subwalk.rows(64)
-        self.inner_walks = InnerWalk.rows(64)
-        self.words = Word.rows(256)
-        self.node_sets = NodeSet.rows(64)
-        self.nodes = zeros(256)
-        self.meetings = Meeting.rows(256)
-        self.groups = Group.rows(64)
+        self.walks = []
+        self.tokens = []
+        self.targets = []
+        self.ends = []
+        self.subwalks = []
+        self.inner_walks = []
+        self.words = []
+        self.node_sets = []
+        self.nodes = []
+        self.meetings = []
+        self.groups = []
         self.grouped = zeros(256)
         self.token_marks = Mark.rows(64)
         self.state_marks = Mark.rows(64)
         self.results = TokenResult.rows(64)
         self.word_places = zeros(mask_words)
-        self.pending = PendingWalk.rows(64)
-        self.branches = Branch.rows(64)
+        self.pending = []
+        self.branches = []
         count_tokens_below(self)
 
     def nbytes(self) -> int:
         """Return the memory of the arrays."""
-        walks = 32 * len(self.walks) + 20 * len(self.tokens) + 24 * len(self.targets)
-        walks += 8 * (len(self.inner_walks) + len(self.ends))
-        sets = 8 * (len(self.words) + len(self.node_sets)) + 12 * len(self.subwalks) + 4 * len(self.nodes)
-        scratch = 8 * (len(self.meetings) + len(self.token_marks) + len(self.state_marks) + len(self.pending))
-        scratch += 4 * len(self.grouped) + 16 * (len(self.groups) + len(self.results)) + 12 * len(self.branches)
-        scratch += 4 * len(self.tokens_below) + 8 * len(self.mask) + 4 * len(self.pending)
-        return walks + sets + scratch + 20 * (self.set_numbers.slot_count() + self.walk_numbers.slot_count())
-
-
-@rare_loop
-def grow_full(walks: TokenWalks) -> None:  # noqa: C901  one line for each array
-    """Make room for twice as many rows in each array that is full."""
-    if walks.walk_numbers.count == len(walks.walks):
-        walks.walks = grown(walks.walks, 2 * len(walks.walks))
-    if walks.token_count == len(walks.tokens):
-        walks.tokens = grown(walks.tokens, 2 * len(walks.tokens))
-    if walks.target_count == len(walks.targets):
-        walks.targets = grown(walks.targets, 2 * len(walks.targets))
-    if walks.end_count == len(walks.ends):
-        walks.ends = grown(walks.ends, 2 * len(walks.ends))
-    if walks.subwalk_count == len(walks.subwalks):
-        walks.subwalks = grown(walks.subwalks, 2 * len(walks.subwalks))
-    if walks.inner_walk_count == len(walks.inner_walks):
-        walks.inner_walks = grown(walks.inner_walks, 2 * len(walks.inner_walks))
-    if walks.word_count == len(walks.words):
-        walks.words = grown(walks.words, 2 * len(walks.words))
-    if walks.set_numbers.count == len(walks.node_sets):
-        walks.node_sets = grown(walks.node_sets, 2 * len(walks.node_sets))
-    if walks.meeting_count == len(walks.meetings):
-        walks.meetings = grown(walks.meetings, 2 * len(walks.meetings))
-    if walks.group_count == len(walks.groups):
-        walks.groups = grown(walks.groups, 2 * len(walks.groups))
-    if walks.pending_count == len(walks.pending):
-        walks.pending = grown(walks.pending, 2 * len(walks.pending))
-    if walks.branch_count == len(walks.branches):
-        walks.branches = grown(walks.branches, 2 * len(walks.branches))
-
-
-@rare_loop
-def grow_nodes(walks: TokenWalks, count: int) -> None:
-    """Make room for so many more nodes of sets."""
-    walks.nodes = grown(walks.nodes, 2 * (walks.node_count + count))
+        return array_bytes(self) + array_bytes(self.set_numbers) + array_bytes(self.walk_numbers)
 
 
 @rare_loop
@@ -345,45 +291,19 @@ def count_tokens_below(walks: TokenWalks) -> None:
 @loop
 def add_branch(walks: TokenWalks, current: int, node: int) -> None:
     """Let a walk go on below a node."""
-    place = walks.branch_count
-    if place == len(walks.branches):
-        grow_full(walks)
-    walks.branches[place].current = current
-    walks.branches[place].next = walks.trie.first[node]
-    walks.branches[place].end = walks.trie.first[node + 1]
-    walks.branch_count += 1
+    walks.branches.append(Branch(current, walks.trie.first[node], walks.trie.first[node + 1]))
 
 
 @loop
 def next_node(walks: TokenWalks) -> int:
     """Return the next node of the last branch; -1, and drop the branch, if it has none."""
-    top = walks.branch_count - 1
+    top = len(walks.branches) - 1
     node = walks.branches[top].next
     if node == walks.branches[top].end:
-        walks.branch_count = top
+        del walks.branches[top:]
         return -1
     walks.branches[top].next = node + 1
     return node
-
-
-@loop
-def add_meeting(walks: TokenWalks, node: int, arrival: int) -> None:
-    """Note a node where a token may end."""
-    if walks.meeting_count == len(walks.meetings):
-        grow_full(walks)
-    walks.meetings[walks.meeting_count].node = node
-    walks.meetings[walks.meeting_count].arrival = arrival
-    walks.meeting_count += 1
-
-
-@loop
-def add_inner_walk(walks: TokenWalks, lexer_state: int, node_set: int) -> None:
-    """Add an inner walk to those of the walk that is being found."""
-    if walks.inner_walk_count == len(walks.inner_walks):
-        grow_full(walks)
-    walks.inner_walks[walks.inner_walk_count].lexer_state = lexer_state
-    walks.inner_walks[walks.inner_walk_count].node_set = node_set
-    walks.inner_walk_count += 1
 
 
 @loop
@@ -392,45 +312,39 @@ def meet_tokens(lexer: LexerTables, walks: TokenWalks, start: int, node_set: int
 
     These are the nodes where a token of the vocabulary ends within one of the grammar, or one of the grammar may end.
     """
-    walks.meeting_count = 0
-    lowest = walks.branch_count
+    del walks.meetings[0:]
+    lowest = len(walks.branches)
     first = walks.node_sets[node_set].first
     for place in range(first, first + walks.node_sets[node_set].count):
         add_branch(walks, start, walks.nodes[place])
-    while walks.branch_count > lowest:
-        state = walks.branches[walks.branch_count - 1].current
+    while len(walks.branches) > lowest:
+        state = walks.branches[len(walks.branches) - 1].current
         node = next_node(walks)
         if node < 0:
             continue
         arrival = lexer_arrival(lexer, state, walks.trie.byte[node])
         target = lexer.arrivals[arrival].state
         if lexer.arrivals[arrival].token_count > 0 or (target != DEAD and is_token_end(walks.trie, node)):
-            add_meeting(walks, node, arrival)
+            walks.meetings.append(Meeting(node, arrival))
         if target != DEAD and child_count(walks.trie, node) > 0:
             if walks.tokens_below[node] < MANY_TOKENS:
                 add_branch(walks, target, node)
             else:
-                add_inner_walk(walks, target, set_of_node(walks, node))
+                walks.inner_walks.append(InnerWalk(target, set_of_node(walks, node)))
 
 
 @loop
-def add_group(walks: TokenWalks, is_token: bool, key: int) -> int:
+def add_group(walks: TokenWalks, is_token: int, key: int) -> int:
     """Return a new group without nodes."""
-    new = walks.group_count
-    if new == len(walks.groups):
-        grow_full(walks)
-    walks.groups[new].is_token = is_token
-    walks.groups[new].key = key
-    walks.groups[new].count = 0
-    walks.group_count += 1
-    return new
+    walks.groups.append(Group(is_token, key, 0, 0))
+    return len(walks.groups) - 1
 
 
 @loop
 def group_of_token(walks: TokenWalks, token: int) -> int:
     """Return the group of a token of the grammar."""
     if walks.token_marks[token].round != walks.round:
-        walks.token_marks[token].place = add_group(walks, True, token)
+        walks.token_marks[token].place = add_group(walks, 1, token)
         walks.token_marks[token].round = walks.round
     return walks.token_marks[token].place
 
@@ -439,7 +353,7 @@ def group_of_token(walks: TokenWalks, token: int) -> int:
 def group_of_state(walks: TokenWalks, state: int) -> int:
     """Return the group of a state of the lexer."""
     if walks.state_marks[state].round != walks.round:
-        walks.state_marks[state].place = add_group(walks, False, state)
+        walks.state_marks[state].place = add_group(walks, 0, state)
         walks.state_marks[state].round = walks.round
     return walks.state_marks[state].place
 
@@ -460,7 +374,7 @@ def write_to_group(walks: TokenWalks, group: int, node: int) -> None:
 @loop
 def sort_meetings(lexer: LexerTables, walks: TokenWalks, is_written: bool) -> None:
     """Count the nodes of each group, or write them to their groups."""
-    for meeting in range(walks.meeting_count):
+    for meeting in range(len(walks.meetings)):
         node, arrival = walks.meetings[meeting].node, walks.meetings[meeting].arrival
         first, target = lexer.arrivals[arrival].first_token, lexer.arrivals[arrival].state
         for place in range(first, first + lexer.arrivals[arrival].token_count):
@@ -491,10 +405,10 @@ def group_meetings(lexer: LexerTables, walks: TokenWalks) -> None:
     """Sort the nodes by the tokens of the grammar that may end there, and by the states that lie within one."""
     make_marks(lexer, walks)
     walks.round += 1
-    walks.group_count = 0
+    del walks.groups[0:]
     sort_meetings(lexer, walks, False)
     total = 0
-    for group in range(walks.group_count):
+    for group in range(len(walks.groups)):
         walks.groups[group].first = total
         total += walks.groups[group].count
         walks.groups[group].count = 0
@@ -508,21 +422,17 @@ def add_word(walks: TokenWalks, first: int, token_id: int) -> None:
     """Set the bit of a token in the words from `first` on, after which a new one is added if need be."""
     word = token_id >> 5
     place = walks.word_places[word]
-    if place < first or place >= walks.word_count or walks.words[place].place != word:
-        place = walks.word_count
-        if place == len(walks.words):
-            grow_full(walks)
+    if place < first or place >= len(walks.words) or walks.words[place].place != word:
+        place = len(walks.words)
+        walks.words.append(Word(word, 0))
         walks.word_places[word] = place
-        walks.words[place].place = word
-        walks.words[place].bits = 0
-        walks.word_count += 1
     walks.words[place].bits |= 1 << (token_id & 31)
 
 
 @loop
 def add_words(walks: TokenWalks, group: int) -> None:
     """Write the words of the vocabulary's tokens at the nodes of a group."""
-    first_word, first = walks.word_count, walks.groups[group].first
+    first_word, first = len(walks.words), walks.groups[group].first
     for place in range(first, first + walks.groups[group].count):
         node = walks.grouped[place]
         for token in range(walks.trie.token_start[node], walks.trie.token_start[node + 1]):
@@ -547,24 +457,25 @@ def set_of_nodes(walks: TokenWalks, first: int, count: int) -> int:
     code, other_code, attempt = 0, 1, 0
     for place in range(first, first + count):
         code, other_code = mix(code, walks.grouped[place]), mix(other_code, walks.grouped[place] + place - first)
-    while True:
-        new = walks.set_numbers.count
-        if new == len(walks.node_sets):
-            grow_full(walks)
-        if walks.node_count + count > len(walks.nodes):
-            grow_nodes(walks, count)
-        number = number_of(walks.set_numbers, code, other_code, count, attempt)
-        if number == new:
-            break
-        if is_node_set(walks, number, first, count):
-            return number
+    number = known_number(walks.set_numbers, code, other_code, count, 0)
+    while number >= 0 and not is_node_set(walks, number, first, count):
         attempt += 1
-    walks.node_sets[new].first = walks.node_count
-    walks.node_sets[new].count = count
-    for place in range(count):
-        walks.nodes[walks.node_count + place] = walks.grouped[first + place]
-    walks.node_count += count
-    return new
+        number = known_number(walks.set_numbers, code, other_code, count, attempt)
+    return number if number >= 0 else add_node_set(walks, first, count, code, other_code, attempt)
+
+
+@loop
+def add_node_set(walks: TokenWalks, first: int, count: int, code: int, other_code: int, attempt: int) -> int:
+    """Return a new set of the nodes `grouped[first:first + count]`."""
+    new, start = walks.set_numbers.count, 0
+    if new > 0:
+        start = walks.node_sets[new - 1].first + walks.node_sets[new - 1].count
+    del walks.node_sets[new:]  # after an error, there may be one without a number
+    del walks.nodes[start:]
+    for place in range(first, first + count):
+        walks.nodes.append(walks.grouped[place])
+    walks.node_sets.append(NodeSet(start, count))
+    return number_of(walks.set_numbers, code, other_code, count, attempt)
 
 
 @loop
@@ -577,14 +488,8 @@ def set_of_node(walks: TokenWalks, node: int) -> int:
 @loop
 def add_walk_token(walks: TokenWalks, token: int, first_word: int) -> int:
     """Add a token to those of the walk that is being found, with the words from the first on; return its place."""
-    new = walks.token_count
-    if new == len(walks.tokens):
-        grow_full(walks)
-    walks.tokens[new].token = token
-    walks.tokens[new].first_word = first_word
-    walks.tokens[new].word_count = walks.word_count - first_word
-    walks.token_count += 1
-    return new
+    walks.tokens.append(WalkToken(token, first_word, len(walks.words) - first_word, DEAD, FAR))
+    return len(walks.tokens) - 1
 
 
 @loop
@@ -597,47 +502,29 @@ def add_subwalk(walks: TokenWalks, group: int, place: int) -> None:
             walks.grouped[first + count] = node
             count += 1
             children += child_count(walks.trie, node)
-    if count == 0:
-        return
-    if walks.subwalk_count == len(walks.subwalks):
-        grow_full(walks)
-    walks.subwalks[walks.subwalk_count].place = place
-    walks.subwalks[walks.subwalk_count].node_set = set_of_nodes(walks, first, count)
-    walks.subwalks[walks.subwalk_count].has_few_children = children < FEW_CHILDREN
-    walks.subwalk_count += 1
-
-
-@loop
-def add_target(walks: TokenWalks, lexer_state: int, first_word: int) -> None:
-    """Add a target to those of the walk that is being found, with the words from the first on."""
-    new = walks.target_count
-    if new == len(walks.targets):
-        grow_full(walks)
-    walks.targets[new].lexer_state = lexer_state
-    walks.targets[new].first_word = first_word
-    walks.targets[new].word_count = walks.word_count - first_word
-    walks.target_count += 1
+    if count > 0:
+        walks.subwalks.append(Subwalk(place, set_of_nodes(walks, first, count), children < FEW_CHILDREN))
 
 
 @loop
 def add_groups(walks: TokenWalks, first_token: int) -> None:
     """Add the groups to the walk that is being found, as tokens and targets; the first token of the walk is given."""
-    for group in range(walks.group_count):
-        first_word, key = walks.word_count, walks.groups[group].key
+    for group in range(len(walks.groups)):
+        first_word, key = len(walks.words), walks.groups[group].key
         add_words(walks, group)
         if walks.groups[group].is_token:
             place = add_walk_token(walks, key, first_word) - first_token
             walks.token_marks[key].place = place
             add_subwalk(walks, group, place)
         else:
-            add_target(walks, key, first_word)
+            walks.targets.append(WalkTarget(key, first_word, len(walks.words) - first_word, 0, 0, 0))
 
 
 @loop
 def place_in_walk(walks: TokenWalks, token: int, first_token: int) -> int:
     """Return the place of a token among those of the walk that is being found, which it is added to if need be."""
     if walks.token_marks[token].round != walks.round:
-        walks.token_marks[token].place = add_walk_token(walks, token, walks.word_count) - first_token
+        walks.token_marks[token].place = add_walk_token(walks, token, len(walks.words)) - first_token
         walks.token_marks[token].round = walks.round
     return walks.token_marks[token].place
 
@@ -647,48 +534,51 @@ def add_target_ends(machine: GrammarMachine, walks: TokenWalks, target: int, fir
     """Add the ways to end the token of the grammar in a target."""
     state = walks.targets[target].lexer_state
     first, count = machine.token_ends_of[state].first, machine.token_ends_of[state].count
-    walks.targets[target].first_end = walks.end_count
+    walks.targets[target].first_end = len(walks.ends)
     walks.targets[target].end_count = count
     walks.targets[target].are_complete = machine.token_ends_of[state].are_complete
     for token_end in range(first, first + count):
-        if walks.end_count == len(walks.ends):
-            grow_full(walks)
         place = place_in_walk(walks, machine.token_ends[token_end].token, first_token)
-        walks.ends[walks.end_count].place = place
-        walks.ends[walks.end_count].width = machine.token_ends[token_end].width
-        walks.end_count += 1
+        walks.ends.append(WalkEnd(place, machine.token_ends[token_end].width))
 
 
 @loop
 def add_ends(machine: GrammarMachine, walks: TokenWalks, first_target: int, first_token: int) -> None:
     """Add the ways to end the token of the grammar in the targets of the walk that is being found."""
-    for target in range(first_target, walks.target_count):
+    for target in range(first_target, len(walks.targets)):
         state = walks.targets[target].lexer_state
         if not has_token_ends(machine, state):
             make_token_ends(machine, state)
     make_marks(machine.lexer, walks)
-    for target in range(first_target, walks.target_count):
+    for target in range(first_target, len(walks.targets)):
         add_target_ends(machine, walks, target, first_token)
 
 
 @loop
 def find_walk(machine: GrammarMachine, walks: TokenWalks, lexer_state: int, node_set: int) -> int:
     """Return a new walk, from a state of the lexer below a set of nodes."""
-    first_token, first_target, first_subwalk = walks.token_count, walks.target_count, walks.subwalk_count
-    first_inner_walk = walks.inner_walk_count
+    first_token, first_target, first_subwalk = len(walks.tokens), len(walks.targets), len(walks.subwalks)
+    first_inner_walk = len(walks.inner_walks)
     meet_tokens(machine.lexer, walks, lexer_state, node_set)
     group_meetings(machine.lexer, walks)
     add_groups(walks, first_token)
     add_ends(machine, walks, first_target, first_token)
-    if walks.walk_numbers.count == len(walks.walks):
-        grow_full(walks)
-    new = number_of(walks.walk_numbers, lexer_state, node_set, 0, 0)
-    walks.walks[new].first_token, walks.walks[new].token_count = first_token, walks.token_count - first_token
-    walks.walks[new].first_target, walks.walks[new].target_count = first_target, walks.target_count - first_target
-    walks.walks[new].first_subwalk, walks.walks[new].subwalk_count = first_subwalk, walks.subwalk_count - first_subwalk
-    walks.walks[new].first_inner_walk = first_inner_walk
-    walks.walks[new].inner_walk_count = walks.inner_walk_count - first_inner_walk
-    return new
+    del walks.walks[walks.walk_numbers.count :]  # after an error, there may be one without a number
+    token_count, target_count = len(walks.tokens) - first_token, len(walks.targets) - first_target
+    subwalk_count, inner_count = len(walks.subwalks) - first_subwalk, len(walks.inner_walks) - first_inner_walk
+    walks.walks.append(
+        TokenWalk(
+            first_token,
+            token_count,
+            first_target,
+            target_count,
+            first_subwalk,
+            subwalk_count,
+            first_inner_walk,
+            inner_count,
+        )
+    )
+    return number_of(walks.walk_numbers, lexer_state, node_set, 0, 0)
 
 
 @loop
@@ -778,22 +668,17 @@ def add_pending(machine: GrammarMachine, walks: TokenWalks, current: int, node_s
 @loop
 def add_walk(walks: TokenWalks, lexer_state: int, parser_state: int, node_set: int) -> None:
     """Let a walk be applied in a state of the lexer and one of the parser."""
-    if walks.pending_count == len(walks.pending):
-        grow_full(walks)
-    walks.pending[walks.pending_count].lexer_state = lexer_state
-    walks.pending[walks.pending_count].parser_state = parser_state
-    walks.pending[walks.pending_count].node_set = node_set
-    walks.pending_count += 1
+    walks.pending.append(PendingWalk(lexer_state, parser_state, node_set))
 
 
 @loop
 def apply_pending(machine: GrammarMachine, walks: TokenWalks) -> None:
     """Apply the pending walks, and those that they lead to; those that must not be kept are left to branches."""
-    while walks.pending_count > 0:
-        walks.pending_count -= 1
-        lexer_state = walks.pending[walks.pending_count].lexer_state
-        parser_state = walks.pending[walks.pending_count].parser_state
-        node_set = walks.pending[walks.pending_count].node_set
+    while len(walks.pending) > 0:
+        top = len(walks.pending) - 1
+        lexer_state, parser_state = walks.pending[top].lexer_state, walks.pending[top].parser_state
+        node_set = walks.pending[top].node_set
+        del walks.pending[top:]
         walk = known_number(walks.walk_numbers, lexer_state, node_set, 0, 0)
         if walk < 0 and walks.walk_numbers.count >= walks.max_walks:
             add_branches(walks, configuration_of(machine, lexer_state, parser_state), node_set)
@@ -819,8 +704,8 @@ def walk_branches(machine: GrammarMachine, walks: TokenWalks) -> None:
 
     They get upper bounds only where a token of the vocabulary ends.
     """
-    while walks.branch_count > 0:
-        current = walks.branches[walks.branch_count - 1].current
+    while len(walks.branches) > 0:
+        current = walks.branches[len(walks.branches) - 1].current
         node = next_node(walks)
         if node < 0 or machine.is_absent[walks.trie.byte[node]]:
             continue
@@ -868,7 +753,9 @@ def grammar_walk(machine: GrammarMachine, walks: TokenWalks, state: int, mask: W
     """Set the bits of the tokens that may follow a state; return an upper bound of the bytes to the end after them."""
     check_state(machine.states, state)
     check_mask(walks.trie, len(mask))
-    walks.max_distance = walks.pending_count = walks.branch_count = 0
+    walks.max_distance = 0
+    del walks.pending[0:]
+    del walks.branches[0:]
     walks.mask_number += 1
     for place in range(len(walks.mask)):
         walks.mask[place] = 0
