@@ -160,7 +160,9 @@ class _Unit:
         function = f"{name}_of_{node.name}"
         arguments = "".join(f", long long new_{field}" for field in fields or ["value"])
         row = f"self.{name}[place]"
-        written = "".join(f"    {row}.{field} = <int>new_{field}\n" for field in fields) or f"    {row} = <int>new_value\n"
+        written = (
+            "".join(f"    {row}.{field} = <int>new_{field}\n" for field in fields) or f"    {row} = <int>new_value\n"
+        )
         has_check = any(isinstance(each, ast.FunctionDef) and each.name == "check_growth" for each in node.body)
         check = f"    self.check_growth({4 * len(fields or [item])} * len(self.{name}))\n" if has_check else ""
         return (
