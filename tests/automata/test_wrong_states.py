@@ -58,10 +58,12 @@ def test_nothing_follows_a_state_beyond_the_room(index: Index, state: int) -> No
         index.shortest_first_tokens(state)
 
 
-@pytest.mark.parametrize("byte", [-1, -200, 255])
-def test_no_text_has_a_byte_that_utf_8_lacks(index: Index, byte: int) -> None:
-    """Below 0 too."""
-    assert index.automaton.step(index.automaton.start, byte) == DEAD
+@pytest.mark.parametrize("byte", [-1, -200, 256, 2**64 - 1])
+def test_a_number_that_is_no_byte_is_an_error(index: Index, byte: int) -> None:
+    """No text has the byte 255, which UTF-8 lacks: that is none."""
+    with pytest.raises(IndexError, match=f"no byte {byte}"):
+        index.automaton.step(index.automaton.start, byte)
+    assert index.automaton.step(index.automaton.start, 255) == DEAD
 
 
 @pytest.mark.parametrize("words", [0, 1])

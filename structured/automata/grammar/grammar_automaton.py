@@ -189,10 +189,10 @@ class GrammarAutomaton:
 
     def step(self, state: int, byte: int) -> int:
         """Return the successor of a state, or DEAD; that of DEAD is DEAD."""
-        if state == DEAD or not 0 <= byte < ROW_COMPLETE:
+        if state == DEAD or byte == ROW_COMPLETE:
             return DEAD
-        if not 0 <= state < self._states_used:
-            raise IndexError(f"There is no state {state}.")
+        if not (0 <= state < self._states_used and 0 <= byte < ROW_COMPLETE):
+            raise IndexError(f"There is no state {state}, or no byte {byte}.")
         target = int(self.table[state, byte])
         return target if target != UNKNOWN else self._run(grammar_states.grammar_step, state, byte)
 
