@@ -8,8 +8,8 @@ All modules become one, so that the C compiler sees all calls. The rules:
   they are objects.
 - A class is marked `@compiled_class`; its annotated attributes are those of a struct of C. Python sees all but arrays.
 - A class may have a `list[int]`, or a `list[X]` of structs: `owner.items.append(X(1, 2))`, `len(owner.items)`,
-  `owner.items[place].field`, `del owner.items[count:]`. Its name is unique over all classes. A method `check_growth` of
-  the class is told the bytes that an array will have more, and may raise an error.
+  `owner.items[place].field`, `del owner.items[count:]`. It begins as `self.items = []`, in a statement of its own. A
+  method `check_growth` of the class is told how many bytes an array will grow by, and may raise an error.
 - Module-level integers are written into the code. Functions, classes and integers have unique names in all modules.
 - After an error a function returns a value that no loop returns otherwise, as `ERROR`.
 """

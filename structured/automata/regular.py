@@ -10,10 +10,11 @@ first step.
 """
 
 import hashlib
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
-from typing import Any, Self, TypeVar
+from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,12 +56,66 @@ UNCOUNTED_SECONDS = 0.01
 """The most seconds of a step that does not count towards a limit. An ordinary walk takes a hundredth of this."""
 
 
-class RegularAutomaton:
+class MachineLoops(NamedTuple):
+    """The loops that make the states of a machine: the successor on a byte, and all of them."""
+
+    step: Callable[[Any, int, int], int]
+    expand: Callable[[Any, int], None]
+
+
+class MachineAutomaton(ABC):
+    """An automaton whose states are made by loops, in the table of a machine."""
+
+    _machine: Any
+    _loops: ClassVar[MachineLoops]
+
+    @property
+    def table(self) -> NDArray[np.int32]:
+        """The successors that are known; shape (states, 256)."""
+        table: NDArray[np.int32] = self._machine.states.table_array
+        return table[: self._machine.states.room()]
+
+    @property
+    def distances(self) -> NDArray[np.int32]:
+        """The number of bytes in the shortest completion of each state; shape (states,)."""
+        distances: NDArray[np.int32] = self._machine.states.distance_array
+        return distances
+
+    def accepts(self, state: int) -> bool:
+        """Tell whether the bytes read so far are a whole text of the language; False for DEAD."""
+        return state != DEAD and bool(self.distances[state] == 0)
+
+    def step(self, state: int, byte: int) -> int:
+        """Return the successor of a state, or DEAD; that of DEAD is DEAD."""
+        if state == DEAD or byte == ROW_COMPLETE:
+            return DEAD
+        if not (0 <= state < self._states_used and 0 <= byte < ROW_COMPLETE):
+            raise IndexError(f"There is no state {state}, or no byte {byte}.")
+        target = int(self._machine.states.table_array[state, byte])
+        return target if target != UNKNOWN else self._run(self._loops.step, state, byte)
+
+    def expand(self, state: int) -> None:
+        """Fill the row of a state."""
+        self._run(self._loops.expand, state)
+
+    @abstractmethod
+    def _run(self, loop: Callable[..., T], *arguments: Any) -> T:
+        """Return the result of a loop, one thread at a time."""
+
+    @property
+    def _states_used(self) -> int:
+        return int(self._machine.states.count())
+
+
+class RegularAutomaton(MachineAutomaton):
     """The lazy deterministic automaton of a pattern; follows the `Automaton` protocol.
 
     Patterns that many automata share are assembled once, in a `foundation`. `seconds` is the time spent in making
     states since the automaton was made or reset.
     """
+
+    _machine: Machine
+    _loops = MachineLoops(states.step, states.expand)
 
     def __init__(self, pattern: Pattern, *, foundation: Foundation | None = None, limits: Limits = LIMITS) -> None:
         self.pattern = pattern
@@ -134,40 +189,11 @@ class RegularAutomaton:
         return RegularAutomaton(pattern, foundation=self.foundation, limits=self.limits)
 
     @property
-    def table(self) -> NDArray[np.int32]:
-        """The successors that are known; shape (states, 256)."""
-        table: NDArray[np.int32] = self._machine.states.table_array
-        return table[: self._machine.states.room()]
-
-    @property
-    def distances(self) -> NDArray[np.int32]:
-        """The number of bytes in the shortest completion of each state; shape (states,)."""
-        distances: NDArray[np.int32] = self._machine.states.distance_array
-        return distances
-
-    @property
     def nbytes(self) -> int:
         """The memory that the program and the states made so far take."""
         program, unused = self._program, self._machine.states.room() - self._states_used
         size = program.nodes.nbytes + program.operands.nbytes + program.text.nbytes
         return size + int(self._machine.nbytes()) - 1024 * unused
-
-    def accepts(self, state: int) -> bool:
-        """Tell whether the bytes read so far are a whole text of the language; False for DEAD."""
-        return state != DEAD and bool(self.distances[state] == 0)
-
-    def step(self, state: int, byte: int) -> int:
-        """Return the successor of a state, or DEAD; that of DEAD is DEAD."""
-        if state == DEAD or byte == ROW_COMPLETE:
-            return DEAD
-        if not (0 <= state < self._states_used and 0 <= byte < ROW_COMPLETE):
-            raise IndexError(f"There is no state {state}, or no byte {byte}.")
-        target = int(self._machine.states.table_array[state, byte])
-        return target if target != UNKNOWN else self._run(states.step, state, byte)
-
-    def expand(self, state: int) -> None:
-        """Fill the row of a state."""
-        self._run(states.expand, state)
 
     def walk(self, trie: Trie, state: int, mask: NDArray[np.uint32], *, distance_limit: int = op.FAR) -> int:
         """Set the bits of the tokens of a trie after which at most so many bytes are needed; see the protocol."""
@@ -201,7 +227,7 @@ class RegularAutomaton:
         `"abc"` → `c"` after `"ab`. At most the first `longest` bytes of each are returned.
         """
         suffix, suffixes, item = np.empty(longest + 1, dtype=np.int32), [], op.FINISHED
-        while (item := replacement_states.find_written_suffix(self._machine, state, item, suffix)) != op.FINISHED:
+        while (item := self._run(replacement_states.find_written_suffix, state, item, suffix)) != op.FINISHED:
             suffixes.append(bytes(suffix[1 : 1 + min(int(suffix[0]), longest)].tolist()))
         return suffixes
 
@@ -271,10 +297,6 @@ class RegularAutomaton:
             self._call(states.step, state, byte)
         else:
             self._call(states.expand, state)
-
-    @property
-    def _states_used(self) -> int:
-        return int(self._machine.states.count())
 
     def _too_costly(self, what: str) -> PatternError:
         return PatternError(

@@ -18,20 +18,6 @@ class Expandable(Protocol):
     def expand(self, state: int) -> None: ...  # noqa: D102
 
 
-def start_path(
-    trie: Trie, states: int | NDArray[np.int32], nodes: int | NDArray[np.int32] = 0
-) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Return the path and progress of walks: one below each node, from the state beside it.
-
-    The nodes are the first levels of the path; the walk below the last node comes first.
-    """
-    count, levels = (1, 0) if isinstance(nodes, int) else (len(nodes), slice(len(nodes)))
-    path, progress = np.empty((trie.height + count, 3), dtype=np.int32), np.zeros(2, dtype=np.int32)
-    path[levels, STATE], path[levels, NEXT], path[levels, END] = states, trie.first[nodes], trie.first[nodes + 1]
-    progress[LEVEL] = count - 1
-    return path, progress
-
-
 def walk_states(
     automaton: Expandable, trie: Trie, state: int, mask: NDArray[np.uint32], targets: NDArray[np.bool_] | None = None
 ) -> NDArray[np.bool_]:
@@ -39,7 +25,8 @@ def walk_states(
 
     `targets` and the result have an entry for each state.
     """
-    path, progress = start_path(trie, state)
+    path, progress = np.empty((trie.height + 1, 3), dtype=np.int32), np.zeros(1, dtype=np.int32)
+    path[0, STATE], path[0, NEXT], path[0, END] = state, trie.first[0], trie.first[1]
     reached = np.zeros(0, dtype=np.bool_)
     while True:
         table = automaton.table

@@ -1,7 +1,6 @@
 """A clock that runs only while its thread does, so that nothing is refused for its cost because a machine is busy.
 
-Reading that of the system takes longer than many a loop, half a millisecond where a sandbox answers system calls. So it
-is read rarely.
+Reading the clock of the system takes longer than many a loop, so it is read rarely.
 """
 
 from threading import local

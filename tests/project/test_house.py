@@ -233,7 +233,7 @@ def test_public_names_are_sorted_and_complete() -> None:
     assert all(hasattr(structured, name) for name in structured.__all__)
 
 
-MOST = {"public names": 40, "options": 25, "stubs of overloads": 28, "modules": 296, "statements": 36_069}
+MOST = {"public names": 40, "options": 25, "stubs of overloads": 28, "modules": 296, "statements": 36_056}
 """What may not grow: a reader has to learn the first two, and to find a way through the others. Statements are counted
 and not lines, which dense code and long messages would trade for one another; docstrings are none. Modules were 284 and
 statements 35,541 before the loops became a notation that is translated to C; they are to be so again.

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from structured.automata.byte_automaton import DEAD, ROW_COMPLETE, UNKNOWN
+from structured.automata.byte_automaton import DEAD
 from structured.automata.grammar.lark_grammar import ParserTables
 from structured.automata.grammar.lexer import Lexer
 from structured.automata.grammar.parser_arrays import Remainders, parser_arrays
@@ -25,7 +25,7 @@ from structured.automata.grammar.token_ends import TokenEnd, TokenEnds
 from structured.automata.loops import grammar_states
 from structured.automata.loops.grammar_machine import GrammarMachine, collect_garbage
 from structured.automata.loops.token_walks import TokenWalks, grammar_walk
-from structured.automata.regular import Limits
+from structured.automata.regular import Limits, MachineAutomaton, MachineLoops
 from structured.automata.thread_clock import thread_seconds
 from structured.errors import GrammarError
 from structured.machine_code.loop_errors import LimitError
@@ -88,11 +88,13 @@ class _Source:
         raise SearchedTooFarError
 
 
-class GrammarAutomaton:
+class GrammarAutomaton(MachineAutomaton):
     """The automaton of the texts of a grammar; follows the `Automaton` protocol.
 
     Each text begins with `prefix` and has no byte of `absent`. Raises GrammarError if there are no texts.
     """
+
+    _loops = MachineLoops(grammar_states.grammar_step, grammar_states.grammar_expand)
 
     def __init__(  # noqa: PLR0913  what tells it from others
         self,
@@ -160,18 +162,6 @@ class GrammarAutomaton:
         return self._changed(self.prefix, self.absent)
 
     @property
-    def table(self) -> NDArray[np.int32]:
-        """The successors that are known; shape (states, 256)."""
-        table: NDArray[np.int32] = self._machine.states.table_array
-        return table[: self._machine.states.room()]
-
-    @property
-    def distances(self) -> NDArray[np.int32]:
-        """The number of bytes in the shortest completion of each state; shape (states,)."""
-        distances: NDArray[np.int32] = self._machine.states.distance_array
-        return distances
-
-    @property
     def nbytes(self) -> int:
         """The memory that the tables, what has been walked so far, and the walks of tokens take."""
         walks = sum(int(walks.nbytes()) for _, walks in self._token_walks.values())
@@ -183,23 +173,6 @@ class GrammarAutomaton:
         is_large = 2 * self._states_used > self.limits.states or 2 * self._bytes_kept > self.limits.bytes
         return is_large or not self.lexer.has_room
 
-    def accepts(self, state: int) -> bool:
-        """Tell whether the bytes read so far are a whole text of the grammar; False for DEAD."""
-        return state != DEAD and bool(self.distances[state] == 0)
-
-    def step(self, state: int, byte: int) -> int:
-        """Return the successor of a state, or DEAD; that of DEAD is DEAD."""
-        if state == DEAD or byte == ROW_COMPLETE:
-            return DEAD
-        if not (0 <= state < self._states_used and 0 <= byte < ROW_COMPLETE):
-            raise IndexError(f"There is no state {state}, or no byte {byte}.")
-        target = int(self.table[state, byte])
-        return target if target != UNKNOWN else self._run(grammar_states.grammar_step, state, byte)
-
-    def expand(self, state: int) -> None:
-        """Fill the row of a state."""
-        self._run(grammar_states.grammar_expand, state)
-
     def walk(self, trie: Trie, state: int, mask: NDArray[np.uint32]) -> int:
         """Set the bits of the tokens of a trie that may follow; see the protocol."""
         if id(trie) not in self._token_walks:
@@ -207,10 +180,6 @@ class GrammarAutomaton:
             self._token_walks[id(trie)] = trie, walks
         walks = self._token_walks[id(trie)][1]
         return self._run(lambda machine: grammar_walk(machine, walks, state, mask))
-
-    @property
-    def _states_used(self) -> int:
-        return int(self._machine.states.count())
 
     def _run(self, loop: Callable[..., T], *arguments: Any) -> T:
         """Return the result of a loop, one thread at a time, within the limits."""

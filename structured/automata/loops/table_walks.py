@@ -9,8 +9,8 @@ STATE, NEXT, END = range(3)
 """The columns of the path of a walk, with a row for each level of the trie: the state, the next child of the node, and
 the end of its children."""
 
-LEVEL, MAX_DISTANCE = range(2)
-"""The progress of a walk: the level at which it stopped, and the most bytes to the end after an allowed token."""
+LEVEL = 0
+"""The place in the progress of a walk for the level at which it stopped."""
 
 
 @loop
